@@ -1,0 +1,57 @@
+"""One error tree. Each message says what is wrong, the value, and what to do."""
+
+
+class JitRLError(Exception):
+    """Root of all errors raised on purpose by this package."""
+
+    exit_code = 1
+
+
+class InputError(JitRLError, ValueError):
+    """A caller handed in a value that cannot be used: a state, a candidate, a reward."""
+
+    exit_code = 2
+
+
+class GroundingError(InputError):
+    """A canonical action has no counterpart in the present observation."""
+
+
+class ConfigError(JitRLError):
+    """A setting is unknown, has the wrong type or an impossible value."""
+
+    exit_code = 3
+
+
+class MissingExtra(ConfigError):
+    """An optional package is needed; the message holds the command that installs it."""
+
+
+class StoreError(JitRLError):
+    """The memory file cannot be opened, read or written."""
+
+    exit_code = 4
+
+
+class StoreVersionError(StoreError):
+    """The memory file was written by a newer version of this package."""
+
+
+class RecordError(StoreError):
+    """A line of an import or a row of a memory file does not fit its schema."""
+
+
+class ModelError(JitRLError):
+    """A model provider failed, or answered with something that cannot be used."""
+
+    exit_code = 5
+
+
+class LogprobsUnavailable(ModelError):
+    """The provider gives no usable log-probabilities for the scorer that was named."""
+
+
+class BudgetExceeded(JitRLError):
+    """A limit on calls, tokens or dollars was reached; the run can be resumed."""
+
+    exit_code = 6

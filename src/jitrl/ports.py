@@ -1,0 +1,226 @@
+"""The borders: protocols that adapters fulfil and the rest of the house relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from jitrl.types import (
+    Decision,
+    Episode,
+    Judgment,
+    Neighborhood,
+    Observation,
+    Outcome,
+    Prompt,
+    Proposal,
+    Row,
+    State,
+    Task,
+    TimeStep,
+)
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """A world to act in. ``step`` takes an action in the environment's own syntax."""
+
+    name: str
+    codec: Codec
+
+    def tasks(self) -> Sequence[Task]:
+        """All tasks, in a fixed order."""
+        ...
+
+    def reset(self, task: Task, *, seed: int = 0) -> TimeStep:
+        """Start ``task`` afresh; the same task and seed give the same episode."""
+        ...
+
+    def step(self, action: str) -> TimeStep:
+        """Take one action.
+
+        Raises:
+            InputError: If the action is not valid here, or the episode is over.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free what the environment holds; may be called twice."""
+        ...
+
+
+class Codec(Protocol):
+    """Turns raw observations into comparable states and canonical actions, and back."""
+
+    name: str
+
+    def state(self, observation: Observation, history: Sequence[str]) -> State:
+        """Comparable key of ``observation`` after the canonical actions in ``history``."""
+        ...
+
+    def actions(self, observation: Observation) -> tuple[str, ...]:
+        """Canonical text of each valid action, without duplicates, in page order."""
+        ...
+
+    def ground(self, action: str, observation: Observation) -> str:
+        """The raw action that ``action`` stands for on the present page.
+
+        Raises:
+            GroundingError: If the page has no counterpart.
+        """
+        ...
+
+    def text(self, observation: Observation) -> str:
+        """What a model is shown: the observation without changing ids."""
+        ...
+
+
+class Proposer(Protocol):
+    """A frozen model behind a scorer: gives z for the candidates of a step."""
+
+    name: str
+
+    def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
+        """Candidates with logits.
+
+        Raises:
+            ModelError: If the provider failed after all retries.
+            BudgetExceeded: If the call would pass a limit.
+        """
+        ...
+
+
+class Evaluator(Protocol):
+    """Scores the steps of a finished episode."""
+
+    name: str
+    told: bool
+
+    def judge(self, episode: Episode) -> Judgment:
+        """Rewards per step, or why there are none."""
+        ...
+
+
+ChangeKind = Literal["append", "quarantine", "restore", "retire"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of a memory's version stream.
+
+    Attributes:
+        rows: The rows appended, or those whose status changed (with their new status).
+    """
+
+    version: int
+    kind: ChangeKind
+    episode: str
+    rows: tuple[Row, ...]
+    reason: str = ""
+    principal: str = ""
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What committing an episode did.
+
+    Attributes:
+        duplicate: The key was already stored; nothing was written.
+    """
+
+    key: str
+    version: int
+    rows: int
+    duplicate: bool = False
+
+
+class Store(Protocol):
+    """Durable truth: journal, outcomes, derived rows, version stream. Safe for threads."""
+
+    def commit(self, episode: Episode, judgment: Judgment, rows: Sequence[Row]) -> Receipt:
+        """Write an episode, its judgment and rows in one transaction, once per key."""
+        ...
+
+    def rederive(
+        self, key: str, outcome: Outcome | None, judgment: Judgment, rows: Sequence[Row]
+    ) -> Receipt:
+        """Add an outcome entry (``None`` withdraws), retire the episode's rows, append ``rows``."""
+        ...
+
+    def episode(self, key: str) -> Episode:
+        """The journaled episode with its present outcome.
+
+        Raises:
+            StoreError: If there is none of that key.
+        """
+        ...
+
+    def episodes(self, *, scope: str | None = None, task: str | None = None) -> Iterator[Episode]:
+        """Journaled episodes in the order they were committed."""
+        ...
+
+    def head(self) -> int:
+        """Newest version; cheap enough to ask at every query."""
+        ...
+
+    def changes(self, after: int, *, scope: str | None = None) -> Iterator[Change]:
+        """Entries of the version stream later than ``after``, in order."""
+        ...
+
+    def set_status(
+        self,
+        status: Literal["active", "quarantined"],
+        *,
+        rows: Collection[int] = (),
+        episodes: Collection[str] = (),
+        reason: str = "",
+        principal: str = "",
+    ) -> int:
+        """Quarantine or restore rows; returns how many changed."""
+        ...
+
+    def close(self) -> None:
+        """Release the file; may be called twice."""
+        ...
+
+
+class MemoryReader(Protocol):
+    """What a policy may do with a memory."""
+
+    def neighborhood(self, state: State, overlay: Any = None) -> Neighborhood:
+        """What the memory holds about states like this one."""
+        ...
+
+
+class MemoryWriter(Protocol):
+    """What a learner may do with a memory."""
+
+    def learn(self, episode: Episode) -> Receipt:
+        """Judge, derive, admit and commit one finished episode."""
+        ...
+
+
+class Agent(Protocol):
+    """Chooses, and learns from what came of it."""
+
+    name: str
+
+    def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
+        """A new episode starts."""
+        ...
+
+    def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
+        """Choose one of the proposed candidates."""
+        ...
+
+    def observe(self, reward: float | None, next_state: State | None) -> None:
+        """What the last action brought, as far as the protocol shows it to the agent."""
+        ...
+
+    def learn(self, outcome: Outcome | None, *, status: str) -> Mapping[str, Any]:
+        """The episode is over; returns facts for the run's log."""
+        ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Basis = Literal[
     "test",
@@ -158,24 +158,24 @@ class Proposal:
 # --- what the memory answers ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbor:
-    """Rows of the memory that share one similar state and one action (or a single row).
+class Neighbor(NamedTuple):
+    """What the memory holds of one action in one similar state (a cell), or a single row of it.
 
     Attributes:
         action: Canonical action text.
         similarity: In [0, 1]; 1.0 only for the same state.
-        ret: Mean return-to-go of the rows, centred as the memory says.
-        visits: Number of rows.
-        sources: Number of distinct sources (episodes of trusted bases, principals of others).
-        value: Estimate of Q for this (state, action) from the memory's graph; equals ``ret``
-            where no graph is kept.
-        onward: Best novelty reachable through this action, in [0, 1]; 0 where none is kept.
+        ret: Mean return-to-go, centred where the memory centres rewards.
+        visits: Rows it stands for.
+        sources: Distinct sources (episodes of trusted bases, principals of others).
+        value: Q of this (state, action) backed up through the memory's graph; ``None`` where no
+            graph is kept, and then ``ret`` stands alone.
+        reward: Mean immediate reward, centred.
+        terminal: Share of the rows that ended their task.
+        onward: Best novelty that lies behind this action, in [0, 1].
         taken: How often the present episode took this action in this very state.
-        rows: Row ids, newest last.
-        state: Id of the state in the memory.
         trusted: Whether the rows rest on a trusted basis.
-        spread: Mean squared deviation of the source means (return units squared).
+        rows: Newest row ids, at most 8, newest last; empty for steps of the present episode.
+        state: The memory's id of the state; -1 if it has none.
     """
 
     action: str
@@ -184,29 +184,32 @@ class Neighbor:
     visits: float = 1.0
     sources: float = 1.0
     value: float | None = None
+    reward: float = 0.0
+    terminal: float = 0.0
     onward: float = 0.0
     taken: int = 0
+    trusted: bool = True
     rows: tuple[int, ...] = ()
     state: int = -1
-    trusted: bool = True
-    spread: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
-    """Everything a decision is given from the memory.
+    """Everything a decision is given from the memory and from the present episode.
 
     Attributes:
         neighbors: Shape [K], most similar first.
         version: Version of the memory this was read at.
-        spread: Scale of advantages in the whole memory of this scope, in return units.
+        reach: Range of centred rewards in the scope that two sources bear out, reward units.
         excluded: Rows left out because the protocol forbids them (own task in transfer mode).
+        repeats: How often the present episode took each action, in any state.
     """
 
     neighbors: tuple[Neighbor, ...] = ()
     version: int = 0
-    spread: float = 0.0
+    reach: float = 0.0
     excluded: int = 0
+    repeats: Mapping[str, int] = field(default_factory=dict)
 
 
 # --- a decision and its reasons ---------------------------------------------------------------
@@ -228,6 +231,7 @@ class Weighed:
         corrected: z', nats.
         probability: Under the corrected policy (softmax of z').
         propensity: Chance that the rule picks it here (1 or 0, or shares of ties, for argmax).
+        novelty: How untried the action is in states like this one, in [0, 1].
     """
 
     action: str
@@ -243,6 +247,7 @@ class Weighed:
     corrected: float
     probability: float
     propensity: float
+    novelty: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +330,7 @@ class Transition:
     Attributes:
         reward: Reward given during the episode for this step; ``None`` when none was given.
         next_state: State after the action; ``None`` at the end or when it is not known.
+        novelty: How new the newest action was that the state still held when it was left, [0, 1].
     """
 
     state: State
@@ -332,6 +338,7 @@ class Transition:
     decision: Decision | None = None
     reward: float | None = None
     next_state: State | None = None
+    novelty: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +400,8 @@ class Row:
         terminal: Whether the task ended with this step.
         source: Episode for trusted bases, principal for others; influence is bounded per source.
         digest: Digest of evaluator, gamma and schema that derived it.
+        novelty: How new the newest action was that the state still held when it was left, [0, 1].
+        state_id, next_state_id: The store's ids of the two states (0: not stored, or no state).
     """
 
     episode: str
@@ -411,9 +420,12 @@ class Row:
     principal: str
     source: str
     digest: str
+    novelty: float = 0.0
     status: RowStatus = "active"
     id: int = 0
     version: int = 0
+    state_id: int = 0
+    next_state_id: int = 0
 
     @property
     def trusted(self) -> bool:

@@ -1,0 +1,197 @@
+"""The agent ``jitrl``: the frozen model's choice, corrected by what the memory knows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from jitrl.core.credit import derive_rows
+from jitrl.core.update import decide
+from jitrl.errors import InputError
+from jitrl.memory.session import Session
+from jitrl.memory.view import Lens, View
+from jitrl.ports import Evaluator, Receipt, Store
+from jitrl.presets import Preset, load
+from jitrl.types import (
+    Decision,
+    Episode,
+    Judgment,
+    Mode,
+    Prompt,
+    Proposal,
+    Row,
+    State,
+    Task,
+)
+
+
+class MemorySettings(Protocol):
+    """What the agent is told about its memory; ``config.Memory`` is one."""
+
+    mode: Mode
+    holdout: float
+    preset: str
+    rule: Mapping[str, Any]
+    retrieval: Mapping[str, Any]
+    gamma: float | None
+    trusted: Collection[str]
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    state: State
+    decision: Decision
+
+
+class Corrected:
+    """Decides with the memory in ``store``, and learns into it. Safe for threads.
+
+    Args:
+        evaluator: Who scores finished episodes.
+        settings: Mode, holdout share, preset and what differs from it, trusted bases.
+    """
+
+    def __init__(self, store: Store, evaluator: Evaluator, settings: MemorySettings) -> None:
+        self.store, self.evaluator = store, evaluator
+        self.mode, self.holdout = settings.mode, settings.holdout
+        self.principal, self.trusted = settings.principal, frozenset(settings.trusted)
+        self.preset: Preset = load(settings.preset).changed(
+            settings.rule, settings.retrieval, settings.gamma
+        )
+        self._views: dict[tuple[str, frozenset[str]], View] = {}
+        self._lock = threading.Lock()
+
+    def episode(
+        self, *, exclude: frozenset[str] = frozenset(), until: int | None = None
+    ) -> CorrectedEpisode:
+        """An agent for one episode.
+
+        Args:
+            exclude: Tasks whose rows it must not use; each decision counts them.
+            until: Newest version of the memory it may see; ``None``: all.
+        """
+        return CorrectedEpisode(self, exclude, until)
+
+    def lens(
+        self, exclude: frozenset[str] = frozenset(), without: frozenset[int] = frozenset()
+    ) -> Lens:
+        """How this agent looks at the memory."""
+        preset = self.preset
+        return Lens(preset.rule, preset.retrieval, preset.gamma, self.trusted, exclude, without)
+
+    def view(self, scope: str, exclude: frozenset[str] = frozenset()) -> View:
+        """The view of a scope that all episodes share."""
+        with self._lock:
+            key = (scope, exclude)
+            if key not in self._views:
+                self._views[key] = View(self.store, scope, self.lens(exclude))
+            return self._views[key]
+
+    def derive(self, episode: Episode, judgment: Judgment) -> tuple[Row, ...]:
+        """The rows that an episode and its judgment give."""
+        return derive_rows(
+            episode,
+            judgment,
+            gamma=self.preset.gamma,
+            trusted=self.trusted,
+            returns=self.preset.returns,
+        )
+
+    def learn(self, episode: Episode) -> Receipt:
+        """Judge, derive, and commit; nothing is learned from what could not be judged."""
+        judgment = self.evaluator.judge(episode)
+        return self.store.commit(episode, judgment, self.derive(episode, judgment))
+
+
+class CorrectedEpisode:
+    """One episode: ``act`` reads the memory, ``learn`` writes it when all is over."""
+
+    name = "jitrl"
+
+    def __init__(self, agent: Corrected, exclude: frozenset[str], until: int | None) -> None:
+        self._agent, self._exclude, self._until = agent, exclude, until
+        self._session: Session | None = None
+        self._rng = np.random.default_rng(0)
+        self._pending: _Choice | None = None
+        self._novelty: list[float] = []
+        self.held_out = False
+
+    def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
+        """The episode starts; whether it is held out is drawn here."""
+        self._rng, self._pending, self._novelty = rng, None, []
+        self.held_out = bool(self._agent.holdout) and rng.random() < self._agent.holdout
+        view = self._agent.view(task.scope, self._exclude)
+        self._session = Session(view, self._until)
+
+    def act(
+        self,
+        state: State,
+        prompt: Prompt,
+        proposal: Proposal,
+        allowed: Collection[str] | None = None,
+    ) -> Decision:
+        """Choose one of the proposed candidates, or one of the memory's.
+
+        Raises:
+            InputError: If there are no candidates, one occurs twice, or a logit is not finite.
+        """
+        if self._session is None:
+            raise InputError("act() came before begin(); an episode must be started first")
+        agent, rule = self._agent, self._agent.preset.rule
+        without = agent.mode == "off" or self.held_out
+        near = () if without else self._session.neighborhood(state)
+        seed = self._rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
+        try:
+            decision = decide(
+                proposal.candidates, near, rule, np.random.default_rng(seed), allowed=allowed
+            )
+            if agent.mode == "shadow" and not without:
+                alone = decide(proposal.candidates, (), rule, np.random.default_rng(seed))
+                decision = _shadow(decision, alone)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        decision = replace(
+            decision,
+            scorer=proposal.scorer,
+            mode=agent.mode,
+            holdout=self.held_out,
+            reason="off" if agent.mode == "off" else "holdout" if without else decision.reason,
+        )
+        self._pending = _Choice(state, decision)
+        return decision
+
+    def observe(self, reward: float | None, next_state: State | None) -> None:
+        """What the last action brought; it counts at once, in this episode only."""
+        if self._pending is None or self._session is None:
+            raise InputError("observe() came before act(); nothing was decided yet")
+        last, self._pending = self._pending, None
+        self._novelty.append(self._session.step(last.state, last.decision, next_state, reward))
+
+    def learn(self, episode: Episode) -> Receipt:
+        """The episode is over: judge it, derive its rows, and commit them."""
+        steps = tuple(
+            replace(step, novelty=novelty)
+            for step, novelty in zip(episode.steps, self._novelty, strict=True)
+        )
+        info = dict(episode.info)
+        if self._exclude:
+            info["exclude"] = sorted(self._exclude)
+        return self._agent.learn(replace(episode, steps=steps, holdout=self.held_out, info=info))
+
+
+def _shadow(computed: Decision, alone: Decision) -> Decision:
+    """What the memory would have done, with the choice of the model alone."""
+    chance = {c.action: c.propensity for c in alone.candidates}
+    return replace(
+        computed,
+        action=alone.action,
+        draws=alone.draws,
+        candidates=tuple(
+            replace(c, propensity=chance.get(c.action, 0.0)) for c in computed.candidates
+        ),
+    )

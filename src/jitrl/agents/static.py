@@ -1,0 +1,74 @@
+"""The frozen model by itself: acts from its prior, learns nothing, is journaled all the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from jitrl.core.rule import Choose, UpdateRule
+from jitrl.core.update import decide
+from jitrl.errors import ConfigError
+from jitrl.ports import Evaluator, Receipt, Store
+from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task
+
+
+class Static:
+    """What every other agent is measured against.
+
+    Args:
+        store: Where its episodes are journaled.
+        evaluator: Who scores them; the scores are kept, no rows are made of them.
+        settings: How a memory would be used; not looked at.
+        temperature: The prior is ``softmax(z / temperature)``.
+        choose: ``sample`` from the prior, or its ``argmax`` (ties: at random).
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        evaluator: Evaluator,
+        settings: object = None,
+        *,
+        temperature: float = 1.0,
+        choose: Choose = "sample",
+    ) -> None:
+        try:
+            rule = UpdateRule(temperature_prior=temperature, choose=choose)
+        except ValueError as error:
+            raise ConfigError(f"agent static: {error}") from error
+        self._store, self._evaluator, self._rule = store, evaluator, rule
+
+    def episode(self, *, exclude: frozenset[str] = frozenset(), until: int | None = None) -> Frozen:
+        """An agent for one episode; what it must not see of the memory makes no difference."""
+        return Frozen(self._store, self._evaluator, self._rule)
+
+
+class Frozen:
+    """The frozen model in one episode."""
+
+    name = "static"
+
+    def __init__(self, store: Store, evaluator: Evaluator, rule: UpdateRule) -> None:
+        self._store, self._evaluator, self._rule = store, evaluator, rule
+        self._rng = np.random.default_rng(0)
+
+    def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
+        """Draw from ``rng`` from now on."""
+        self._rng = rng
+
+    def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
+        """The update without neighbors, which is the prior.
+
+        Raises:
+            ValueError: If there are no candidates, one occurs twice, or a logit is not finite.
+        """
+        decision = decide(proposal.candidates, (), self._rule, self._rng)
+        return replace(decision, scorer=proposal.scorer, mode="off", reason="static")
+
+    def observe(self, reward: float | None, next_state: State | None) -> None:
+        """Nothing follows from it."""
+
+    def learn(self, episode: Episode) -> Receipt:
+        """Journal the episode with its judgment; no rows."""
+        return self._store.commit(episode, self._evaluator.judge(episode), ())

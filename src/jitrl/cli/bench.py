@@ -1,0 +1,168 @@
+"""`jitrl bench`: measurements of this package on records made from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import Progress, TaskID
+from rich.table import Table
+
+from jitrl.cli.output import emit, people
+
+if TYPE_CHECKING:
+    from jitrl.bench.decide import Report
+    from jitrl.bench.timing import Spread
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def bench() -> None:
+    """Measure retrieval and decisions."""
+
+
+@app.command()
+def decide(
+    records: Annotated[int, typer.Option(min=300, help="Rows of the memory.")] = 100_000,
+    preset: Annotated[str, typer.Option(help="Named settings of rule and retrieval.")] = "default",
+    threshold: Annotated[
+        list[float], typer.Option(min=0.0, max=1.0, help="Least similarity; may be repeated.")
+    ] = [0.8, 0.7],  # noqa: B006 - typer reads it
+    queries: Annotated[int, typer.Option(min=1, help="Queries in a repeat.")] = 1000,
+    repeats: Annotated[int, typer.Option(min=1, help="Repeats of all queries.")] = 5,
+    linear: Annotated[
+        int | None,
+        typer.Option(min=0, help="Queries for the linear scan; 200, none above 200,000 records."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the records and queries.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Time search, decisions and learning, beside the linear scan of the released code."""
+    import msgspec
+
+    from jitrl.bench.decide import measure
+
+    with _bars() as tell:
+        report = measure(
+            records,
+            preset=preset,
+            thresholds=threshold,
+            queries=queries,
+            repeats=repeats,
+            linear=linear,
+            seed=seed,
+            tell=tell,
+        )
+    _show(report)
+    if json:
+        emit(msgspec.to_builtins(report))
+
+
+@contextmanager
+def _bars() -> Iterator[Callable[[str, float], None]]:
+    """A bar for each stage, drawn only when told: no thread runs beside what is measured."""
+    with Progress(console=people(), auto_refresh=False) as progress:
+        stages: dict[str, TaskID] = {}
+
+        def tell(stage: str, share: float) -> None:
+            if stage not in stages:
+                stages[stage] = progress.add_task(stage, total=100)
+            percent = int(100 * share)
+            if percent > progress.tasks[stages[stage]].completed:
+                progress.update(stages[stage], completed=percent, refresh=True)
+
+        yield tell
+
+
+def _show(report: Report) -> None:
+    """The numbers that matter, for people."""
+    facts = report.records
+    people().print(
+        f"{facts['records']:,} records, {facts['distinct_states']:,} distinct states, "
+        f"{facts['largest_scope_states']:,} in the largest of {facts['scopes']} scopes"
+    )
+    for memory in report.memories:
+        resident = memory.resident_bytes_per_row
+        people().print(
+            f"{memory.memory}: a row takes {memory.file_bytes_per_row:.0f} bytes on disk, "
+            f"{'?' if resident is None else f'{resident:.0f}'} in memory "
+            f"(a state in the index: {memory.index_bytes_per_state:.0f}); "
+            f"read in {memory.load_s:.1f} s"
+        )
+    asked = _table(
+        "memory", "threshold", "found", "neighbors", "search p50", "p99", "with decision p50", "p99"
+    )
+    for row in report.answers:
+        asked.add_row(
+            row.memory,
+            f"{row.threshold:g}",
+            f"{row.found_p50:.0f}/{row.found_p99:.0f}",
+            f"{row.neighbors_p50:.0f}/{row.neighbors_p99:.0f}",
+            _spread(row.search_cpu.p50),
+            _spread(row.search_cpu.p99),
+            _spread(row.decision_cpu.p50),
+            _spread(row.decision_cpu.p99),
+        )
+    people().print(asked)
+    _show_scan(report)
+    learned = _table("30 rows added to", "rows", "new states", "file p50", "p99", "view p50", "p99")
+    for new in report.appended:
+        learned.add_row(
+            new.memory,
+            f"{new.rows_before:,}",
+            f"{new.new_states:.1f}",
+            *(
+                f"{times.median:,.0f}"
+                for clock in (new.store_cpu, new.view_cpu)
+                for times in (clock.p50, clock.p99)
+            ),
+        )
+    people().print(learned)
+    index = report.indexed
+    people().print(
+        f"index alone: a state is added in {index.first.p50.median:.0f} us (first tenth), "
+        f"{index.last.p50.median:.0f} us (last tenth of {index.states:,}), "
+        f"worst {index.last.worst:.0f} us"
+    )
+    people().print(
+        "Microseconds of CPU time of one thread; p50/p99, median and range over repeats.",
+        style="dim",
+    )
+
+
+def _show_scan(report: Report) -> None:
+    """The linear scan beside the search, where it ran."""
+    scans = [(row, row.linear) for row in report.answers if row.linear]
+    if not scans:
+        people().print("linear scan: not run (use --linear)")
+        return
+    table = _table(
+        "linear scan", "threshold", "mismatches", "p50", "p99", "search p99 x", "decision p99 x"
+    )
+    for row, scan in scans:
+        table.add_row(
+            row.memory,
+            f"{row.threshold:g}",
+            f"{scan.mismatches} of {scan.queries}",
+            f"{scan.scan_us.p50.median:,.0f}",
+            f"{scan.scan_us.p99.median:,.0f}",
+            _spread(scan.search_times_faster_p99),
+            _spread(scan.decision_times_faster_p99),
+        )
+    people().print(table)
+
+
+def _table(*heads: str) -> Table:
+    """A table whose first column is text and whose others are numbers."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for i, head in enumerate(heads):
+        table.add_column(head, justify="right" if i else "left", no_wrap=True)
+    return table
+
+
+def _spread(value: Spread) -> str:
+    """Median with its range."""
+    return f"{value.median:,.0f} ({value.low:,.0f}-{value.high:,.0f})"

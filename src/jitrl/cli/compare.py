@@ -1,0 +1,89 @@
+"""`jitrl compare`: two or more agents on equal terms, with intervals and a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jitrl import config
+from jitrl.cli.output import emit, people
+from jitrl.cli.progress import watched
+from jitrl.cli.settings import Flags, merge, with_settings
+from jitrl.cli.table import show
+from jitrl.core.stats import Cluster
+from jitrl.errors import ConfigError
+from jitrl.run import experiment, folder, report
+from jitrl.run.compare import Demand
+from jitrl.run.compare import compare as compared
+from jitrl.run.compose import compose
+from jitrl.run.results import gather
+
+
+@with_settings(but=frozenset({"--agent", "--agent-options"}))
+def compare(
+    flags: Flags,
+    folders: Annotated[
+        list[str] | None, typer.Argument(help="Finished runs, or LABEL=FOLDER; none: run --arm.")
+    ] = None,
+    arm: Annotated[
+        list[str],
+        typer.Option(
+            help="Agent to run, as AGENT or LABEL=AGENT[,GROUP.SETTING=VALUE...]; "
+            "not given: static and jitrl."
+        ),
+    ] = [],  # noqa: B006 - typer reads it
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the runs; the same again resumes them.")
+    ] = None,
+    base: Annotated[str, typer.Option(help="Label to compare with; else static.")] = "",
+    differ: Annotated[
+        list[str], typer.Option(help="Term in which runs may differ; the row says so.")
+    ] = [],  # noqa: B006
+    by: Annotated[Cluster, typer.Option(help="What intervals resample.")] = "task",
+    require: Annotated[
+        Demand | None, typer.Option(help="Exit with 1 unless every other run is so.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Run or read two or more agents, paired by task and seed.
+
+    The verdict is "better" or "worse" when the 95 % interval of the difference leaves out 0, else
+    "no evidence". Every verdict exits with 0 unless --require asks for one.
+    """
+    if folders and (arm or flags):
+        raise ConfigError("give either finished runs or settings to run, not both")
+    results = gather(folders if folders else _play(flags, arm or ["static", "jitrl"], out))
+    if len(results) < 2:
+        raise ConfigError(f"a comparison needs two runs, got {[r.label for r in results]}")
+    comparison = compared(results, base=base, allow=differ, by=by)
+    is_met = require is None or comparison.meets(require)
+    if json:
+        emit({**report.data(comparison, "jitrl.compare/1"), "required": require, "met": is_met})
+    else:
+        show(comparison)
+    if not is_met:
+        people().print(f"not {require}, as --require demands")
+        raise typer.Exit(1)
+
+
+def _play(flags: Flags, arms: list[str], out: Path | None) -> list[str]:
+    """Run each arm in a folder of its own; returns LABEL=FOLDER of each."""
+    played = []
+    where = out or folder.default(config.load(flags), "compare")
+    for text in arms:
+        head, *overrides = text.split(",")
+        label, equals, agent = head.partition("=")
+        own: Flags = {group: dict(table) for group, table in flags.items()}
+        own.setdefault("run", {})["agent"] = agent if equals else label
+        merge(own, overrides, "--arm")
+        settings = config.load(own)
+        parts = compose(settings)
+        with watched(label) as watch:
+            tally = experiment.run(settings, where / label, parts, watch=watch)
+        if tally.failed:
+            people().print(f"{tally.failed} episodes of {label} failed; run the same again")
+            raise typer.Exit(1)
+        played.append(f"{label}={where / label}")
+    return played

@@ -1,0 +1,390 @@
+"""`jitrl memory`: list, show, count, quarantine, restore, export, import, rebuild and check."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal
+
+import msgspec
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from jitrl.cli.output import emit, people
+from jitrl.core.credit import Returns, derive_rows
+from jitrl.errors import ConfigError, InputError, StoreError
+from jitrl.stores import jsonl, line
+from jitrl.stores import rebuild as rebuilding
+from jitrl.stores.records import Derive
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import BASES, TRUSTED_BASES, Scored
+
+app = typer.Typer(no_args_is_help=True)
+
+FILE = Annotated[str, typer.Argument(metavar="FILE", help="The memory file.")]
+NAME = Annotated[str, typer.Option("--memory", help="Memory in the file.")]
+JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+SCOPE = Annotated[str | None, typer.Option(help="Only this scope.")]
+EPISODES = Annotated[
+    list[str] | None, typer.Option("--episode", help="Key of an episode; may be repeated.")
+]
+ROWS = Annotated[list[int] | None, typer.Option("--row", help="Id of a row; may be repeated.")]
+REASON = Annotated[str, typer.Option(help="Why; kept in the version stream.")]
+PRINCIPAL = Annotated[str, typer.Option(help="Who is answerable; kept in the version stream.")]
+GAMMA = Annotated[
+    float | None,
+    typer.Option(min=0.0, max=1.0, help="Discount of returns; default: what the memory says."),
+]
+RETURNS = Annotated[
+    Returns | None,
+    typer.Option(help="Kind of returns; default: what the memory says, else discounted."),
+]
+TRUSTED = Annotated[
+    list[str] | None,
+    typer.Option("--trusted", help="Basis that counts by episode; may be repeated."),
+]
+
+
+@app.callback()
+def memory() -> None:
+    """List, show, quarantine, restore, export, import, rebuild and check a memory."""
+
+
+@app.command()
+def ls(
+    file: FILE,
+    name: NAME = "default",
+    scope: SCOPE = None,
+    task: Annotated[str | None, typer.Option(help="Only this task.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Newest episodes to list.")] = 50,
+    json: JSON = False,
+) -> None:
+    """List episodes, newest first."""
+    with _reading(file, name) as store:
+        found = store.summaries(scope=scope, task=task, limit=limit)
+    if json:
+        emit({"schema": "jitrl.memory.ls/1", "episodes": msgspec.to_builtins(found)})
+        return
+    table = _table("episode", "task", "scope", "steps", "outcome", "basis", "rows", "learned")
+    for e in found:
+        rows = f"{e.active} active"
+        rows += f", {e.quarantined} quarantined" if e.quarantined else ""
+        rows += f", {e.retired} retired" if e.retired else ""
+        outcome = "" if e.outcome is None else f"{e.outcome:g}"
+        learned = f"no: {e.unscored}" if e.unscored else "yes"
+        _add(table, e.key, e.task, e.scope, e.steps, outcome, e.basis, rows, learned)
+    people().print(table)
+
+
+@app.command()
+def show(
+    file: FILE,
+    key: Annotated[str, typer.Argument(metavar="EPISODE", help="Key of the episode.")],
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Show an episode: its steps, outcome history, judgment and rows."""
+    with _reading(file, name) as store:
+        record, rows = store.record(key), store.rows(key)
+    if json:
+        episode = msgspec.json.decode(line.dump(record))  # as in an export
+        emit(
+            {"schema": "jitrl.memory.show/1", "episode": episode, "rows": msgspec.to_builtins(rows)}
+        )
+        return
+    e, judgment = record.episode, record.judgment
+    said = (
+        f"scored by {judgment.evaluator} ({judgment.basis}, {'told' if judgment.told else 'blind'})"
+        if isinstance(judgment, Scored)
+        else f"nothing is learned: {judgment.reason}"
+    )
+    _tell(f"{e.key}: task {e.task}, scope {e.scope or '-'}, agent {e.agent}, {e.status}; {said}")
+    for entry in record.outcomes:
+        o = entry.outcome
+        _tell(
+            f"outcome {o.value:g} ({o.basis}, by {o.evaluator}, answerable: {o.principal or '-'})"
+            if o
+            else "outcome withdrawn"
+        )
+    live = {row.step: row for row in rows if row.status != "retired"}
+    table = _table("step", "place", "action", "reward", "return", "row", "status")
+    for t, step in enumerate(e.steps):
+        row = live.get(t)
+        given = "" if step.reward is None else f"{step.reward:g}"
+        numbers = (f"{row.reward:g}", f"{row.ret:.3f}", row.id, row.status) if row else (given,)
+        _add(table, t, step.state.place or step.state.text[:40], step.action, *numbers)
+    people().print(table)
+    _tell(f"{sum(row.status == 'retired' for row in rows)} earlier rows are retired")
+
+
+@app.command()
+def stats(file: FILE, name: NAME = "default", json: JSON = False) -> None:
+    """Count episodes, rows, outcomes and who they come from."""
+    with _reading(file, name) as store:
+        found = store.stats()
+    if json:
+        emit({"schema": "jitrl.memory.stats/1", **msgspec.to_builtins(found)})
+        return
+    table = _table("what", "number")
+    for what, number in msgspec.to_builtins(found).items():
+        if isinstance(number, dict):
+            number = ", ".join(f"{k or '-'} {n}" for k, n in number.items())
+        if what != "mixed":
+            _add(table, what.replace("_", " "), number)
+    people().print(table)
+    for mix in found.mixed:
+        values = ", ".join(f"{value} {n}" for value, n in mix.values.items())
+        _tell(
+            f"warning: scope {mix.scope or '-'} mixes {mix.what}: {values} episodes; "
+            "their returns are not on one scale",
+            style="yellow",
+        )
+
+
+@app.command()
+def quarantine(
+    file: FILE,
+    reason: Annotated[str, typer.Option(help="Why; kept in the version stream.")],
+    episodes: EPISODES = None,
+    rows: ROWS = None,
+    principal: PRINCIPAL = "",
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Take rows or whole episodes out of every decision, until they are restored."""
+    _set_status("quarantined", file, name, episodes, rows, reason, principal, json)
+
+
+@app.command()
+def restore(
+    file: FILE,
+    episodes: EPISODES = None,
+    rows: ROWS = None,
+    reason: REASON = "",
+    principal: PRINCIPAL = "",
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Let quarantined rows or episodes take part again. Retired rows stay retired."""
+    _set_status("active", file, name, episodes, rows, reason, principal, json)
+
+
+@app.command()
+def export(
+    file: FILE,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="JSONL file, or - for stdout.")],
+    name: NAME = "default",
+    scope: SCOPE = None,
+    json: JSON = False,
+) -> None:
+    """Write the memory as JSON lines, one episode a line."""
+    if json and target == "-":
+        raise ConfigError("--json and the export would share stdout; name a target file")
+    count = 0
+    with _reading(file, name) as store, _target(target) as out:
+        for text in jsonl.export(store, scope=scope):
+            out.write(text)
+            count += 1
+    _tell(f"{count} episodes written to {target}")
+    if json:
+        emit({"schema": "jitrl.memory.export/1", "episodes": count, "target": target})
+
+
+@app.command("import")
+def import_(
+    file: FILE,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="JSONL file, or - for stdin.")],
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Keep basis, principals and quarantine as they are.")
+    ] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave bad lines out, and list them.")
+    ] = False,
+    principal: Annotated[str, typer.Option(help="Who is answerable for what comes in.")] = "import",
+    gamma: GAMMA = None,
+    returns: RETURNS = None,
+    trusted: TRUSTED = None,
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Add episodes from JSON lines: all or none. They start in quarantine unless trusted."""
+    with _source(source) as lines, SQLiteStore(file, memory=name) as store:
+        done = jsonl.read(
+            store,
+            lines,
+            _derivation(store, gamma, returns, trusted),
+            name=source,
+            trust=trust,
+            skip_bad=skip_bad,
+            principal=principal,
+        )
+    for bad in done.skipped:
+        _tell(f"{source}:{bad.line} left out: {bad.reason}", style="yellow")
+    _tell(
+        f"{done.episodes} episodes added with {done.rows} rows ({done.quarantined} in quarantine), "
+        f"{done.duplicates} were there already, {len(done.skipped)} lines left out"
+    )
+    if json:
+        emit({"schema": "jitrl.memory.import/1", **msgspec.to_builtins(done)})
+
+
+@app.command()
+def rebuild(
+    file: FILE,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what differs; exit 1 if anything does.")
+    ] = False,
+    gamma: GAMMA = None,
+    returns: RETURNS = None,
+    trusted: TRUSTED = None,
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Derive all rows again from the journal, and replace those that differ."""
+    with _existing(file, name) as store:
+        done = rebuilding.rebuild(
+            store, _derivation(store, gamma, returns, trusted), apply=not dry_run
+        )
+    table = _table("episode", "steps that differ", "rows were", "rows now")
+    for d in done.differences:
+        _add(table, d.episode, " ".join(map(str, d.steps)), d.was, d.now)
+    if done.differences:
+        people().print(table)
+    verb = "replaced" if done.is_applied else "would be replaced"
+    _tell(
+        f"{done.episodes} episodes, {done.rows} rows derived; "
+        f"rows of {len(done.differences)} episodes {verb}"
+    )
+    if json:
+        emit({"schema": "jitrl.memory.rebuild/1", **msgspec.to_builtins(done)})
+    if dry_run and done.differences:
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(file: FILE, name: NAME = "default", json: JSON = False) -> None:
+    """Check the whole file: pages, versions, digests, rows; exit 1 if anything is wrong."""
+    with _reading(file, name) as store:
+        found = store.check()
+    for problem in found:
+        _tell(f"{problem.rule}: {problem.found}", style="red")
+    _tell(f"{file}: {len(found)} problems" if found else f"{file} is whole")
+    if json:
+        problems = msgspec.to_builtins(found)
+        emit({"schema": "jitrl.memory.check/1", "is_whole": not found, "problems": problems})
+    if found:
+        raise typer.Exit(1)
+
+
+# --- stores and files -------------------------------------------------------------------------
+
+
+def _reading(file: str, name: str) -> SQLiteStore:
+    return SQLiteStore(file, memory=name, readonly=True)
+
+
+def _existing(file: str, name: str) -> SQLiteStore:
+    """Open for writing, but never make a file or a memory because of a typing error."""
+    _reading(file, name).close()
+    return SQLiteStore(file, memory=name)
+
+
+def _derivation(
+    store: SQLiteStore, gamma: float | None, returns: Returns | None, trusted: list[str] | None
+) -> Derive:
+    """How rows are derived: as the options say, else as the memory remembers."""
+    known = store.settings()
+    discount = known.get("gamma") if gamma is None else gamma
+    if discount is None:
+        raise ConfigError(
+            f"memory {store.memory!r} does not say which gamma made its rows; give --gamma"
+        )
+    bases = frozenset(trusted or known.get("trusted", TRUSTED_BASES))
+    if unknown := sorted(bases.difference(BASES)):
+        raise ConfigError(f"--trusted {unknown[0]!r} is no basis; there are {', '.join(BASES)}")
+    kind = returns or known.get("returns", "discounted")
+    return partial(derive_rows, gamma=float(discount), trusted=bases, returns=kind)
+
+
+@contextmanager
+def _target(target: str) -> Iterator[BinaryIO]:
+    """Stdout, or a file that appears only when it is complete."""
+    if target == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    part = Path(f"{target}.part")
+    try:
+        with part.open("wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(target)
+    except OSError as error:
+        raise StoreError(f"cannot write {target}: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _source(source: str) -> Iterator[Iterable[bytes]]:
+    if source == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = Path(source).open("rb")  # noqa: SIM115  (closed below)
+    except OSError as error:
+        raise StoreError(f"cannot read {source}: {error.strerror}") from error
+    with file:
+        yield file
+
+
+def _set_status(
+    status: Literal["active", "quarantined"],
+    file: str,
+    name: str,
+    episodes: list[str] | None,
+    rows: list[int] | None,
+    reason: str,
+    principal: str,
+    json: bool,
+) -> None:
+    if not episodes and not rows:
+        raise InputError("nothing is named; give --episode KEY or --row ID")
+    with _existing(file, name) as store:
+        changed = store.set_status(
+            status, rows=rows or (), episodes=episodes or (), reason=reason, principal=principal
+        )
+        version = store.head()
+    _tell(f"{changed} rows are {status} now; version {version}")
+    if json:
+        facts = {"status": status, "changed": changed, "version": version}
+        emit({"schema": "jitrl.memory.status/1", **facts})
+
+
+# --- words for people -------------------------------------------------------------------------
+
+
+def _table(*heads: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in heads:
+        table.add_column(head)
+    return table
+
+
+def _add(table: Table, *cells: Any) -> None:
+    table.add_row(*(Text(_printable(str(cell))) for cell in cells))
+
+
+def _tell(text: str, style: str = "") -> None:
+    people().print(Text(_printable(text), style=style), soft_wrap=True)
+
+
+def _printable(text: str) -> str:
+    """Without control characters: what a page said must not steer the terminal."""
+    return "".join(c if c.isprintable() else "�" for c in text)

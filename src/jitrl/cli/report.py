@@ -1,0 +1,63 @@
+"""`jitrl report`: finished runs as Markdown, HTML, JSON or PNG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from jitrl.cli.output import emit, people
+from jitrl.core.stats import Cluster
+from jitrl.errors import ConfigError, StoreError
+from jitrl.run import chart
+from jitrl.run import report as reports
+from jitrl.run.compare import Comparison, compare
+from jitrl.run.results import gather
+from jitrl.run.words import LANGUAGES, Language, Words
+
+
+def report(
+    folders: Annotated[list[str], typer.Argument(help="Run folders, or LABEL=FOLDER.")],
+    out: Annotated[
+        list[Path],
+        typer.Option(help="File to write: .md, .html, .json or .png; may be given again."),
+    ] = [],  # noqa: B006 - typer reads it
+    lang: Annotated[Language, typer.Option(help="Language of headings and labels.")] = "en",
+    base: Annotated[str, typer.Option(help="Label to compare with.")] = "",
+    differ: Annotated[
+        list[str], typer.Option(help="Term in which runs may differ; the row says so.")
+    ] = [],  # noqa: B006
+    by: Annotated[Cluster, typer.Option(help="What intervals resample.")] = "task",
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of Markdown.")] = False,
+) -> None:
+    """Write what came out of runs; without --out, Markdown to stdout."""
+    comparison = compare(gather(folders), base=base, allow=differ, by=by)
+    for path in out:
+        _write(path, comparison, LANGUAGES[lang])
+        people().print(f"wrote {path}")
+    if json:
+        emit(reports.data(comparison, "jitrl.report/1"))
+    elif not out:
+        print(reports.markdown(comparison, LANGUAGES[lang]))
+
+
+def _write(path: Path, comparison: Comparison, words: Words) -> None:
+    try:
+        match path.suffix:
+            case ".md":
+                path.write_text(reports.markdown(comparison, words), encoding="utf-8")
+            case ".html":
+                path.write_text(reports.html(comparison, words), encoding="utf-8")
+            case ".json":
+                data = reports.data(comparison, "jitrl.report/1")
+                path.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1))
+            case ".png":
+                from jitrl.run import png
+
+                png.write(path, chart.traces(comparison, words), words)
+            case other:
+                raise ConfigError(f"cannot write {other!r}; use .md, .html, .json or .png")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error

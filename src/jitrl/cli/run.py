@@ -1,0 +1,48 @@
+"""`jitrl run`: one agent on tasks x attempts x seeds, with progress, resumable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jitrl import config
+from jitrl.cli.output import emit, people
+from jitrl.cli.progress import watched
+from jitrl.cli.settings import Flags, with_settings
+from jitrl.cli.table import show
+from jitrl.run import compare, experiment, folder, report, results
+from jitrl.run.compose import compose
+
+
+@with_settings()
+def run(
+    flags: Flags,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the run; the same settings again resume it."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Play tasks x attempts x seeds with one agent.
+
+    A run that was stopped is resumed by the same command: what is in its journals is not played
+    again.
+    """
+    settings = config.load(flags)
+    where, parts = out or folder.default(settings), compose(settings)
+    with watched(settings.run.agent) as watch:
+        tally = experiment.run(settings, where, parts, watch=watch)
+    if tally.failed:
+        people().print(
+            f"{tally.failed} episodes failed; the same command plays them again "
+            f"(tracebacks are in the journals in {where})"
+        )
+        raise typer.Exit(1)
+    comparison = compare.compare([results.read(where)])
+    if json:
+        emit({**report.data(comparison, "jitrl.run/1"), "folder": str(where)})
+        return
+    show(comparison)
+    people().print(f"{where}: jitrl report {where} --out report.html")

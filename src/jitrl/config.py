@@ -1,0 +1,387 @@
+"""Settings: flag > JITRL_* variable > jitrl.toml or [tool.jitrl] > default, each key checked.
+
+A variable is named JITRL_<GROUP>_<SETTING>, as in JITRL_MEMORY_MODE. Secrets come from the
+environment alone, under the name that their provider gave them (OPENAI_API_KEY).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct, inspect
+
+from jitrl.errors import ConfigError
+from jitrl.registry import did_you_mean
+from jitrl.types import TRUSTED_BASES, Basis, Mode
+
+Options = dict[str, Any]
+
+_SECRET = re.compile(r"(^|_)(key|secret|token|password)$")
+
+
+class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a memory is used; `jitrl.open` takes these as keyword arguments."""
+
+    mode: Annotated[
+        Mode,
+        Meta(description="`act` follows the memory, `shadow` only computes, `off` ignores it."),
+    ] = "act"
+    holdout: Annotated[
+        float,
+        Meta(ge=0, le=1, description="Share of episodes, drawn at random, that act without it."),
+    ] = 0.0
+    preset: Annotated[
+        str, Meta(min_length=1, description="Named settings of rule, gamma and retrieval.")
+    ] = "default"
+    rule: Annotated[Options, Meta(description="Settings of the update rule that differ.")] = (
+        msgspec.field(default_factory=dict)
+    )
+    retrieval: Annotated[Options, Meta(description="Settings of retrieval that differ.")] = (
+        msgspec.field(default_factory=dict)
+    )
+    gamma: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(description="Discount of returns; unset: the preset's."),
+    ] = None
+    evaluator: Annotated[str, Meta(min_length=1, description="Who scores finished episodes.")] = (
+        "environment"
+    )
+    trusted: Annotated[
+        frozenset[Basis],
+        Meta(description="Bases whose rows count by episode; all others count by principal."),
+    ] = TRUSTED_BASES  # type: ignore[assignment]
+    principal: Annotated[str, Meta(description="Who is answerable for what is learned.")] = ""
+    seed: Annotated[int, Meta(ge=0, description="Seed of every random choice.")] = 0
+
+
+class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The frozen model that scores candidates."""
+
+    name: Annotated[str, Meta(min_length=1, description="Entry point of `jitrl.models`.")] = (
+        "embedded"
+    )
+    options: Annotated[Options, Meta(description="The model's own options.")] = msgspec.field(
+        default_factory=dict
+    )
+
+
+class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The world to act in."""
+
+    name: Annotated[str, Meta(min_length=1, description="Entry point of `jitrl.environments`.")] = (
+        "backoffice"
+    )
+    options: Annotated[Options, Meta(description="The environment's own options.")] = msgspec.field(
+        default_factory=dict
+    )
+
+
+Natural = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Schedule = Literal["sequential", "rounds"]
+Order = Literal["attempt", "task"]
+Protocol = Literal["repeat", "transfer", "transfer-family"]
+Rewards = Literal["during", "after", "outcome"]
+
+
+class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which episodes an experiment consists of, and what they may know of each other."""
+
+    agent: Annotated[str, Meta(min_length=1, description="Entry point of `jitrl.agents`.")] = (
+        "jitrl"
+    )
+    options: Annotated[Options, Meta(description="The agent's own options.")] = msgspec.field(
+        default_factory=dict
+    )
+    tasks: Annotated[
+        Positive | tuple[str, ...],
+        Meta(description="The first so many tasks, or ids and patterns (`orders:*`)."),
+    ] = ("*",)
+    attempts: Annotated[int, Meta(ge=1, description="Episodes per task and seed.")] = 5
+    seeds: Annotated[
+        Positive | tuple[Natural, ...],
+        Meta(description="So many seeds (0, 1, …), or a list of them."),
+    ] = 1
+    schedule: Annotated[
+        Schedule,
+        Meta(
+            description="`sequential`: each episode sees all earlier ones. `rounds`: all tasks of "
+            "an attempt act on the memory as it stood before the attempt."
+        ),
+    ] = "sequential"
+    order: Annotated[
+        Order,
+        Meta(
+            description="Under `sequential`: `attempt` does all tasks once, then again; `task` "
+            "does all attempts of a task before the next task."
+        ),
+    ] = "attempt"
+    protocol: Annotated[
+        Protocol,
+        Meta(
+            description="`repeat`: memory of the same task may be used. `transfer`: it is left "
+            "out. `transfer-family`: that of the whole family is left out."
+        ),
+    ] = "repeat"
+    rewards: Annotated[
+        Rewards,
+        Meta(
+            description="When the agent learns of rewards: `during` the episode, step rewards "
+            "`after` it, or their sum as the `outcome` after it."
+        ),
+    ] = "after"
+    max_steps: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="Cut episodes off here; unset: the environment's own limit."),
+    ] = None
+    max_failures: Annotated[
+        int, Meta(ge=0, description="Stop when more episodes than this have failed.")
+    ] = 3
+    workers: Annotated[int, Meta(ge=1, description="Episodes at once; changes no number.")] = 1
+
+
+class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Limits of a whole run; at a limit it stops with exit code 6 and can be resumed."""
+
+    max_calls: Annotated[
+        Annotated[int, Meta(ge=0)] | None, Meta(description="Model calls; unset: no limit.")
+    ] = None
+    max_tokens: Annotated[
+        Annotated[int, Meta(ge=0)] | None, Meta(description="Tokens in and out; unset: no limit.")
+    ] = None
+    max_dollars: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="Dollars; unset: no limit.")
+    ] = None
+    prices: Annotated[
+        dict[str, tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(ge=0)]]],
+        Meta(description="Dollars per million tokens read and written, by model."),
+    ] = msgspec.field(default_factory=dict)
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All groups of settings."""
+
+    memory: Memory = Memory()
+    model: Model = Model()
+    environment: Environment = Environment()
+    run: Run = Run()
+    budget: Budget = Budget()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Some settings and where they were given.
+
+    Attributes:
+        origin: ``flag``, ``variable`` or the name of a file.
+        values: Group to setting to checked value.
+    """
+
+    origin: str
+    values: Mapping[str, Mapping[str, Any]]
+
+
+GROUPS: dict[str, type[Struct]] = get_type_hints(Settings)
+
+
+def load(
+    flags: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    env: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """The settings in force.
+
+    Args:
+        flags: Group to setting to value, as given on the command line or by a caller.
+        env: Variables; the process's own if not given.
+        folder: Where jitrl.toml or pyproject.toml may lie; the current one if not given.
+
+    Raises:
+        ConfigError: If a key is unknown, a value is not allowed, or a secret is not in a variable.
+    """
+    merged: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
+    for source in sources(flags, env=env, folder=folder):
+        for group, values in source.values.items():
+            for name, value in values.items():
+                if isinstance(value, dict):
+                    value = {**merged[group].get(name, {}), **value}
+                merged[group][name] = value
+    return msgspec.convert(merged, Settings)
+
+
+def sources(
+    flags: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    env: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> tuple[Source, ...]:
+    """Checked settings by where they were given, weakest first."""
+    folder, env = folder or Path(), os.environ if env is None else env
+    return (
+        *_from_file(folder),
+        Source("variable", _from_variables(env)),
+        Source("flag", _checked(flags or {}, "flag")),
+    )
+
+
+def digest(value: Any) -> str:
+    """Twelve hex digits that change with any setting of ``value``."""
+    raw = msgspec.json.encode(value, order="deterministic")
+    return hashlib.sha256(raw).hexdigest()[:12]
+
+
+def _from_file(folder: Path) -> tuple[Source, ...]:
+    own, project = _toml(folder / "jitrl.toml"), _toml(folder / "pyproject.toml")
+    shared = project.get("tool", {}).get("jitrl", {})
+    if own and shared:
+        raise ConfigError(
+            f"settings in jitrl.toml and in [tool.jitrl] of pyproject.toml in {folder.absolute()}; "
+            "keep one of the two"
+        )
+    name = "jitrl.toml" if own else "pyproject.toml [tool.jitrl]"
+    return (Source(name, _checked(own or shared, name)),)
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read as TOML: {error}") from error
+
+
+def _from_variables(env: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    known = variables()
+    given: dict[str, dict[str, Any]] = {}
+    for variable in sorted(name for name in env if name.startswith("JITRL_")):
+        if variable not in known:
+            close = did_you_mean(variable, tuple(known))
+            raise ConfigError(f"variable {variable} names no setting{close}; unset it")
+        group, name = known[variable]
+        given.setdefault(group, {})[name] = parse(group, name, env[variable], variable)
+    return given
+
+
+def variables() -> dict[str, tuple[str, str]]:
+    """Every JITRL_* variable that is read, and the group and setting it gives."""
+    return {
+        f"JITRL_{group}_{name}".upper(): (group, name)
+        for group, kind in GROUPS.items()
+        for name in kind.__struct_fields__
+    }
+
+
+def describe(group: str, name: str) -> str:
+    """What a setting means, in a sentence."""
+    info = inspect.type_info(_hint(group, name, "docs"))
+    extra = info.extra_json_schema if isinstance(info, inspect.Metadata) else None
+    return str((extra or {}).get("description", ""))
+
+
+def default(group: str, name: str) -> Any:
+    """What a setting is when nobody gives it."""
+    return getattr(GROUPS[group](), name)
+
+
+def parse(group: str, name: str, text: str, origin: str) -> Any:
+    """The checked value that ``text`` stands for: ``5``, ``a,b`` (a list), ``a=1,b=x`` (a table).
+
+    Lists and tables may be JSON as well.
+
+    Raises:
+        ConfigError: If the setting is unknown or its type does not allow the text.
+    """
+    kinds = {type(kind) for kind in _alternatives(inspect.type_info(_hint(group, name, origin)))}
+    value, parts = plain(text), [part.strip() for part in text.split(",") if part.strip()]
+    if not isinstance(value, dict | list):
+        value = text
+        if inspect.DictType in kinds:
+            pairs = [part.partition("=") for part in parts]
+            value = {key: plain(raw) for key, _, raw in pairs}
+        elif kinds & {inspect.VarTupleType, inspect.FrozenSetType}:
+            is_count = inspect.IntType in kinds and text.strip().isdigit()
+            value = text if is_count else parts
+    return _value(group, name, value, origin, strict=False)
+
+
+def plain(text: str) -> Any:
+    """A number, truth value, null, list or table if ``text`` is one in JSON, else the text."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+
+
+def _checked(values: Mapping[str, Any], origin: str) -> dict[str, dict[str, Any]]:
+    for group, table in values.items():
+        if group not in GROUPS:
+            raise ConfigError(
+                f"{origin}: there is no group of settings {group!r}"
+                f"{did_you_mean(group, tuple(GROUPS))}; there are {', '.join(GROUPS)}"
+            )
+        if not isinstance(table, Mapping):
+            raise ConfigError(f"{origin}: {group} is a group of settings, got {table!r}")
+    return {
+        group: {name: _value(group, name, value, origin) for name, value in table.items()}
+        for group, table in values.items()
+    }
+
+
+def _hint(group: str, name: str, origin: str) -> Any:
+    hints = get_type_hints(GROUPS[group], include_extras=True)
+    if _SECRET.search(name):
+        raise ConfigError(
+            f"{origin}: {group}.{name} looks like a secret; secrets are read from the environment "
+            "alone, under their provider's name (OPENAI_API_KEY)"
+        )
+    if name not in hints:
+        raise ConfigError(
+            f"{origin}: {group} has no setting {name!r}{did_you_mean(name, tuple(hints))}; "
+            f"it has {', '.join(hints)}"
+        )
+    return hints[name]
+
+
+def _value(group: str, name: str, value: Any, origin: str, *, strict: bool = True) -> Any:
+    hint = _hint(group, name, origin)
+    if isinstance(value, Mapping):
+        for key in value:
+            if _SECRET.search(str(key)):
+                _hint(group, key, origin)
+    try:
+        return msgspec.convert(value, hint, strict=strict)
+    except msgspec.ValidationError as error:
+        allowed = _words(inspect.type_info(hint))
+        raise ConfigError(
+            f"{origin}: {group}.{name} is {value!r}: {error}"
+            f"{'; allowed: ' + ', '.join(allowed) if allowed else ''}"
+        ) from error
+
+
+def _alternatives(info: inspect.Type) -> tuple[inspect.Type, ...]:
+    """What a value may be, with the notes on constraints taken off."""
+    if isinstance(info, inspect.Metadata):
+        return _alternatives(info.type)
+    if isinstance(info, inspect.UnionType):
+        return tuple(kind for option in info.types for kind in _alternatives(option))
+    return (info,)
+
+
+def _words(info: inspect.Type) -> tuple[str, ...]:
+    """The words that are allowed, where only some are."""
+    if isinstance(info, inspect.LiteralType):
+        return tuple(str(value) for value in info.values)
+    if isinstance(info, inspect.FrozenSetType):
+        return _words(info.item_type)
+    rest = _alternatives(info)
+    return () if rest == (info,) else tuple(word for kind in rest for word in _words(kind))

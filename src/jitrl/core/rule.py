@@ -1,0 +1,113 @@
+"""The settings of the update: one rule, of which every published and measured variant is a case."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Literal
+
+Choose = Literal["argmax", "sample"]
+MemoryOnly = Literal["never", "zero", "positive", "lowest"]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateRule:
+    """How neighbors correct the frozen model's logits (eqs. 4-10 and their variants).
+
+    Attributes:
+        unit: What one neighbor is: a single row (``rows``), or all rows of one state and action
+            (``cells``), with values from the memory's graph.
+        kernel: Width h of the weight ``exp((similarity - 1) / h)``; ``None`` weighs all alike.
+        backup: Share of the graph's value in Q, the rest is the mean return; 0 without a graph.
+        shrink: Pseudo-visits n0 that pull a tried action's Q towards V.
+        untried: ``share``: Q is ``optimism * V`` (plus back-off). ``draw``: with probability
+            ``explore``, ``Q = V + bonus / n``, else 0 (eq. 6).
+        optimism: Share of V that an untried action is credited with.
+        explore: lambda of eq. 6; ``memory`` derives it from how sure the memory is of its best
+            action (released code, not in the paper).
+        explore_rate: Exponent of that derivation.
+        bonus: alpha of eq. 6, return units.
+        backoff: Width of the kernel over which immediate rewards of equal actions in less similar
+            states are averaged, with one pseudo-visit of reward 0; ``None`` for none.
+        baseline: V as the mean over neighbors (eq. 4), or (``actions``) the plain mean of all Q as
+            soon as one candidate is untried (released code, not in the paper).
+        normalize: ``max_abs`` divides A by its largest size (eq. 25); ``max_positive`` by its
+            largest positive value, else by the size of its smallest (released code, not in the
+            paper); ``none`` leaves it.
+        floor: Least divisor, as a share of the memory's range of rewards.
+        eps: Added to the divisor (eq. 25).
+        prior: Whether z enters as the ``logit`` it is, or as a ``confidence`` 1 / (1 + exp(-z))
+            (released code, not in the paper).
+        temperature_prior: z is divided by it.
+        beta: Weight of the normalized advantage, nats (eq. 10).
+        novelty: Weight of untriedness, nats.
+        novelty_kernel: Width of the kernel over which tries of equal actions are counted.
+        onward: Discount of novelty that lies behind an action.
+        repeat: Nats off for each time this episode took the action in this very state.
+        repeat_action: Nats off if this episode took the action in any state.
+        untrusted: Most that one principal's rows of untrusted bases can move a logit, nats;
+            ``None`` treats them like all others.
+        memory_only: What becomes of actions that the memory knows and the model did not propose:
+            they get logit 0 (``zero``; eq. 23), only if their mean return is above 0
+            (``positive``; released code, not in the paper), or the lowest logit proposed
+            (``lowest``; only if the caller allows them by name). ``never`` leaves them out.
+        choose: Take the best, or sample from ``softmax(z' / temperature)``.
+        kl_cap: Most KL(corrected || prior), nats; all corrections are scaled down to it.
+
+    Raises:
+        ValueError: If a value is outside its range.
+    """
+
+    unit: Literal["rows", "cells"] = "cells"
+    kernel: float | None = 0.03
+    backup: float = 0.5
+    shrink: float = 1.0
+    untried: Literal["share", "draw"] = "share"
+    optimism: float = 0.8
+    explore: float | Literal["memory"] = 0.0
+    explore_rate: float = 0.65
+    bonus: float = 0.0
+    backoff: float | None = 0.1
+    baseline: Literal["neighbors", "actions"] = "neighbors"
+    normalize: Literal["max_abs", "max_positive", "none"] = "max_abs"
+    floor: float = 0.3
+    eps: float = 1e-8
+    prior: Literal["logit", "confidence"] = "logit"
+    temperature_prior: float = 1.0
+    beta: float = 60.0
+    novelty: float = 20.0
+    novelty_kernel: float = 0.1
+    onward: float = 0.8
+    repeat: float = 6.0
+    repeat_action: float = 6.0
+    untrusted: float | None = 0.2
+    memory_only: MemoryOnly = "lowest"
+    choose: Choose = "argmax"
+    temperature: float = 1.0
+    kl_cap: float | None = None
+
+    def __post_init__(self) -> None:
+        """Reject settings that mean nothing."""
+        positive = ("kernel", "backoff", "temperature_prior", "novelty_kernel", "temperature")
+        natural = ("shrink", "floor", "eps", "beta", "novelty", "repeat", "repeat_action")
+        limits = ("untrusted", "kl_cap", "explore_rate")
+        for name in positive:
+            value = getattr(self, name)
+            if value is not None and not (isfinite(value) and value > 0):
+                raise ValueError(f"{name} is {value}; it must be a number above 0")
+        for name in (*natural, *limits):
+            value = getattr(self, name)
+            if value is not None and not (isfinite(value) and value >= 0):
+                raise ValueError(f"{name} is {value}; it must be a number of at least 0")
+        for name in ("backup", "optimism", "onward", "explore"):
+            value = getattr(self, name)
+            if value != "memory" and not 0.0 <= value <= 1.0:
+                raise ValueError(f"{name} is {value}; it must be in [0, 1]")
+        if not isfinite(self.bonus):
+            raise ValueError(f"bonus is {self.bonus}; it must be a finite number")
+
+    @property
+    def digest(self) -> str:
+        """Twelve hex digits that differ where any setting differs."""
+        return hashlib.blake2b(repr(asdict(self)).encode(), digest_size=6).hexdigest()

@@ -1,0 +1,323 @@
+"""The update: neighbors of the present state correct the frozen model's logits.
+
+Reading order: ``decide`` is the whole of it; each step is a function of its own above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from jitrl.core.rule import UpdateRule
+from jitrl.types import Candidate, Decision, Neighbor, Neighborhood, Weighed
+
+_TIE = 1e-9
+_NO_CONFIDENCE = -700.0  # a logit whose confidence is 0
+
+
+def softmax(z: np.ndarray) -> np.ndarray:
+    """Probabilities ``exp(z) / sum exp(z)``, shape [A]."""
+    e = np.exp(z - z.max())
+    return np.asarray(e / e.sum())
+
+
+def kl_divergence(p: np.ndarray, q: np.ndarray) -> float:
+    """``KL(p || q)`` in nats; ``q`` must be positive where ``p`` is."""
+    some = p > 0
+    return float(max(0.0, (p[some] * np.log(p[some] / q[some])).sum()))
+
+
+def improved_policy(prior: np.ndarray, advantage: np.ndarray, beta: float) -> np.ndarray:
+    """The policy that maximises ``E[A] - KL(policy || prior) / beta`` (eqs. 8 and 9).
+
+    Its closed form is ``prior * exp(beta * A)``, normalized; shapes [A].
+    """
+    return softmax(np.log(prior) + beta * advantage)
+
+
+def candidates_with_memory(
+    proposed: Sequence[Candidate],
+    tried: Mapping[str, float],
+    rule: UpdateRule,
+    allowed: Collection[str] | None = None,
+) -> list[Candidate]:
+    """The model's candidates, then the memory's own as ``rule.memory_only`` says (eq. 23).
+
+    Args:
+        tried: Mean return of each action of the neighborhood, nearest first.
+        allowed: Actions that may join; ``None`` leaves it to the rule.
+    """
+    known = {c.action for c in proposed}
+    extra = [a for a in tried if a not in known and (allowed is None or a in allowed)]
+    if not extra or rule.memory_only == "never":
+        return list(proposed)
+    if rule.memory_only == "lowest" and allowed is None:
+        return list(proposed)
+    if rule.memory_only == "positive":
+        extra = [a for a in extra if tried[a] > 0.0]
+    z = min(c.logit for c in proposed) if rule.memory_only == "lowest" else 0.0
+    if rule.prior == "confidence":
+        z = _NO_CONFIDENCE
+    return [*proposed, *(Candidate(a, z, "memory") for a in extra)]
+
+
+def normalized(advantage: np.ndarray, rule: UpdateRule, reach: float) -> tuple[np.ndarray, float]:
+    """Advantages over their scale, and that scale.
+
+    ``A / (max|A| + eps)`` (eq. 25), where the divisor is at least ``floor * reach``, so that a
+    tiny difference stays a tiny one. The released code divides by the largest positive advantage
+    instead, or by ``|min A|`` if there is none (not in the paper).
+
+    Args:
+        advantage: Shape [K'], one for each action of the neighborhood or candidate.
+        reach: Range of rewards in the memory, reward units.
+    """
+    if rule.normalize == "none" or not len(advantage):
+        return advantage, 1.0
+    if rule.normalize == "max_positive":
+        top = float(advantage.max())
+        scale = top if top > 0 else abs(float(advantage.min()))
+    else:
+        scale = float(np.abs(advantage).max())
+    scale = max(scale, rule.floor * reach)
+    if scale <= 0.0:
+        return np.zeros_like(advantage), 0.0
+    return advantage / (scale + rule.eps), scale + rule.eps
+
+
+def explore_probability(returns: Mapping[str, list[float]], rule: UpdateRule) -> float:
+    """lambda of eq. 6, or what the memory's certainty makes of it.
+
+    ``1 / (1 + max conf)`` in [.05, .8] with ``conf = (mean / (1 + sd / mean))^rate *
+    max(n / 4, 1)`` over actions of at least two rows, .8 without any (released code, not in the
+    paper).
+    """
+    if rule.explore != "memory":
+        return float(rule.explore)
+    best = None
+    for gains in returns.values():
+        n = len(gains)
+        if n < 2:
+            continue
+        mean, sd = float(np.mean(gains)), float(np.std(gains))
+        conf = (mean / (1 + sd / mean)) ** rule.explore_rate * max(n / 4, 1) if mean > 0 else 0.0
+        best = conf if best is None else max(best, conf)
+    return 0.8 if best is None else min(max(1 / (1 + best), 0.05), 0.8)
+
+
+def capped(
+    prior: np.ndarray, correction: np.ndarray, rule: UpdateRule
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Corrections scaled down to ``rule.kl_cap``, the policy they give, and its KL to the prior.
+
+    The KL grows with the scale, so bisection finds the largest admissible one; shapes [A].
+    """
+    log_prior = np.log(np.maximum(prior, 1e-300))
+    policy = softmax(log_prior + correction)
+    kl = kl_divergence(policy, np.maximum(prior, 1e-300))
+    if rule.kl_cap is None or kl <= rule.kl_cap:
+        return correction, policy, kl
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if kl_divergence(softmax(log_prior + middle * correction), prior) <= rule.kl_cap:
+            low = middle
+        else:
+            high = middle
+    correction = low * correction
+    policy = softmax(log_prior + correction)
+    return correction, policy, kl_divergence(policy, prior)
+
+
+def propensities(corrected: np.ndarray, rule: UpdateRule) -> np.ndarray:
+    """Chance of each candidate to be chosen, shape [A]; equals share an argmax evenly."""
+    if rule.choose == "sample":
+        return softmax(corrected / rule.temperature)
+    best = corrected >= corrected.max() - _TIE
+    return np.asarray(best / best.sum())
+
+
+class _Evidence:
+    """Neighbors as columns, and sums of them for each candidate."""
+
+    def __init__(self, neighbors: Sequence[Neighbor], place: Mapping[str, int]) -> None:
+        self.similarity = np.array([n.similarity for n in neighbors], float)
+        self.ret = np.array([n.ret for n in neighbors], float)
+        self.value = np.array([n.ret if n.value is None else n.value for n in neighbors], float)
+        self.visits = np.array([n.visits for n in neighbors], float)
+        self.sources = np.array([n.sources for n in neighbors], float)
+        self.reward = np.array([n.reward for n in neighbors], float)
+        self.terminal = np.array([n.terminal for n in neighbors], float)
+        self.at = np.array([place[n.action] for n in neighbors], int)
+        self._size = len(place)
+
+    def weights(self, width: float | None) -> np.ndarray:
+        """``exp((similarity - 1) / width)``, shape [K]."""
+        if width is None:
+            return np.ones(len(self.similarity))
+        return np.asarray(np.exp((self.similarity - 1.0) / width))
+
+    def total(self, column: np.ndarray) -> np.ndarray:
+        """Sum of ``column`` for each action, left to right, shape [A']."""
+        return np.bincount(self.at, weights=column, minlength=self._size)
+
+
+def decide(
+    proposed: Sequence[Candidate],
+    neighbors: Neighborhood | Sequence[Neighbor],
+    rule: UpdateRule,
+    rng: np.random.Generator,
+    *,
+    allowed: Collection[str] | None = None,
+) -> Decision:
+    """Choose among the candidates of a step: ``z' = z + beta * A + bonus`` (eqs. 4-10).
+
+    1. V is the weighted mean of Q over the neighbors; Q(a) that over the neighbors which took a
+       (eqs. 4 and 5), pulled towards V by ``shrink`` pseudo-visits.
+    2. An untried action gets what ``untried`` says (eq. 6); A = Q - V (eq. 7), normalized (eq. 25).
+    3. Novelty is added, repeats are taken off, and untrusted rows may nudge (not in the paper).
+    4. The best is taken or one is sampled (eq. 10).
+
+    Pure: the same arguments and the same state of ``rng`` give the same decision. It draws one
+    number for the choice, then one for each untried candidate where the rule draws for those.
+
+    Args:
+        proposed: The model's candidates, shape [A], with distinct actions and finite logits.
+        neighbors: What the memory holds of similar states; empty leaves the prior as it is.
+        allowed: Which actions of the memory may join the model's; ``None`` leaves it to the rule.
+
+    Raises:
+        ValueError: If there are no candidates, one occurs twice, or a logit is not finite.
+    """
+    _check(proposed)
+    near = neighbors if isinstance(neighbors, Neighborhood) else Neighborhood(tuple(neighbors))
+    heard = [n for n in near.neighbors if n.trusted or rule.untrusted is None]
+    returns: dict[str, list[float]] = {}
+    for n in near.neighbors:
+        returns.setdefault(n.action, []).append(n.ret)
+    means = {a: sum(g) / len(g) for a, g in returns.items()}
+    everyone = candidates_with_memory(proposed, means, rule, allowed)
+    actions = [c.action for c in everyone]
+    place = {a: i for i, a in enumerate(actions)}
+    for n in heard:
+        place.setdefault(n.action, len(place))  # no candidate, but part of V and of the scale
+    seen = _Evidence(heard, place)
+    size, draws = len(everyone), [float(rng.random())]
+
+    z = np.array([c.logit for c in everyone], float) / rule.temperature_prior
+    prior = softmax(z)
+    base = z if rule.prior == "logit" else 1.0 / (1.0 + np.exp(-z))
+
+    near_weight = seen.weights(rule.kernel) * seen.visits
+    mass, q_row = near_weight.sum(), (1 - rule.backup) * seen.ret + rule.backup * seen.value
+    tries = seen.total(near_weight)
+    tried = tries > 0
+    q = seen.total(near_weight * q_row) / np.where(tried, tries, 1.0)
+    value = float(tries @ q / mass) if mass > 0 else 0.0
+    if mass > 0:
+        off = _backoff(seen, rule)
+        pulled = (tries * q + rule.shrink * (value + off)) / (tries + rule.shrink + ~tried)
+        if rule.untried == "share":
+            q = np.where(tried, pulled, rule.optimism * value + off)
+        else:
+            chance = explore_probability(returns, rule)
+            q = np.where(tried, pulled, 0.0)
+            for i in np.flatnonzero(~tried):
+                draws.append(float(rng.random()))
+                if draws[-1] < chance:
+                    q[i] = value + rule.bonus / len(heard)
+            if rule.baseline == "actions" and not tried.all():
+                value = float(q.sum() / len(q))
+        advantage = q - value
+        whole = len(place) if rule.normalize == "max_positive" else size
+        scaled, scale = normalized(advantage[:whole], rule, near.reach)
+    else:
+        q = advantage = scaled = np.zeros(len(place))
+        scale = 0.0
+
+    new, bonus = _exploration(everyone, near, seen, rule)
+    bonus = bonus + _nudge(place, size, near, rule)
+    correction, policy, kl = capped(prior, rule.beta * scaled[:size] + bonus, rule)
+    corrected = base + correction
+    chance_of = propensities(corrected, rule)
+    chosen = min(int(np.searchsorted(np.cumsum(chance_of), draws[0], "right")), size - 1)
+    while chance_of[chosen] == 0.0:  # rounding at the very end of the sum
+        chosen -= 1
+    visits = seen.total(seen.visits)
+    columns = (prior, visits, q, advantage, scaled, bonus, correction, corrected, policy)
+    numbers = zip(*(c[:size].tolist() for c in (*columns, chance_of, new)), strict=True)
+    return Decision(
+        action=actions[chosen],
+        candidates=tuple(
+            Weighed(c.action, c.logit, c.source, *row)
+            for c, row in zip(everyone, numbers, strict=True)
+        ),
+        neighbors=near.neighbors,
+        value=value,
+        scale=scale,
+        kl=kl,
+        draws=tuple(draws),
+        rule=rule.digest,
+        version=near.version,
+        excluded=near.excluded,
+        reason="" if near.neighbors else "empty",
+    )
+
+
+def _backoff(seen: _Evidence, rule: UpdateRule) -> np.ndarray:
+    """Mean immediate reward of equal actions in a wider circle, one pseudo-visit of 0, [A']."""
+    if rule.backoff is None:
+        return np.zeros(seen._size)
+    wide = seen.weights(rule.backoff) * seen.visits
+    return np.asarray(seen.total(wide * seen.reward) / (seen.total(wide) + 1.0))
+
+
+def _exploration(
+    candidates: Sequence[Candidate], near: Neighborhood, seen: _Evidence, rule: UpdateRule
+) -> tuple[np.ndarray, np.ndarray]:
+    """How new each candidate is, [A], and the nats that novelty and repeats add to it, [A].
+
+    Novelty falls with the number of tries in similar states, and with the share of them that
+    ended the task. What lies behind an action counts, discounted by ``onward``.
+    """
+    size = len(candidates)
+    if not near.neighbors or rule.novelty == rule.repeat == rule.repeat_action == 0.0:
+        return np.ones(size), np.zeros(size)
+    wide = seen.weights(rule.novelty_kernel) * seen.visits
+    tries = seen.total(wide)[:size]
+    ended = seen.total(wide * seen.terminal)[:size]
+    new = (1.0 - ended / (tries + 1.0)) / (1.0 + tries)
+    place = {c.action: i for i, c in enumerate(candidates)}
+    ahead, taken = np.zeros(size), np.zeros(size)
+    for n in near.neighbors:
+        i = place.get(n.action)
+        if n.similarity == 1.0 and i is not None:
+            ahead[i], taken[i] = max(ahead[i], n.onward), max(taken[i], n.taken)
+    again = np.array([near.repeats.get(c.action, 0) > 0 for c in candidates], float)
+    reachable = np.maximum(new, rule.onward * ahead)
+    return new, rule.novelty * reachable - rule.repeat * taken - rule.repeat_action * again
+
+
+def _nudge(place: Mapping[str, int], size: int, near: Neighborhood, rule: UpdateRule) -> np.ndarray:
+    """What untrusted rows may add, [A]: at most ``untrusted`` nats for each of their principals."""
+    nudge = np.zeros(size)
+    for n in near.neighbors:
+        i = place.get(n.action, size)
+        if rule.untrusted is not None and not n.trusted and i < size and n.ret != 0.0:
+            near_by = 1.0 if rule.kernel is None else np.exp((n.similarity - 1.0) / rule.kernel)
+            size_of = min(1.0, abs(n.ret) / near.reach) if near.reach > 0 else 1.0
+            nudge[i] += np.sign(n.ret) * size_of * rule.untrusted * near_by * n.sources
+    return nudge
+
+
+def _check(proposed: Sequence[Candidate]) -> None:
+    if not proposed:
+        raise ValueError("no candidates; a decision needs at least one")
+    seen = set[str]()
+    for c in proposed:
+        if not np.isfinite(c.logit):
+            raise ValueError(f"logit of {c.action!r} is {c.logit}; it must be a finite number")
+        if c.action in seen:
+            raise ValueError(f"candidate {c.action!r} occurs twice; each action once")
+        seen.add(c.action)

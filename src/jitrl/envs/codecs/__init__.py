@@ -1,0 +1,1 @@
+"""Codecs: raw observations become comparable states and canonical actions, and back."""

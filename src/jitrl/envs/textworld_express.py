@@ -1,0 +1,244 @@
+"""Text games of the textworld-express package: the same game again and again, by seed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jitrl.envs.codecs.plain import PlainCodec
+from jitrl.errors import ConfigError, InputError, MissingExtra
+from jitrl.types import Observation, State, Task, TimeStep
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """One kind of game.
+
+    Attributes:
+        package: Name of the game in the package.
+        settings: Its generation parameters, ``a=1,b=2``; "" takes the package's own.
+        idle: Prefixes of valid actions that are not offered, because they change nothing that
+            matters.
+    """
+
+    package: str
+    settings: str = ""
+    idle: tuple[str, ...] = ()
+
+
+_IDLE = ("look around", "inventory", "examine", "close ", "task")
+GAMES: Mapping[str, Game] = {
+    "twc": Game(
+        "twc",
+        "numLocations=2,numItemsToPutAway=3,includeDoors=0,limitInventorySize=0",
+        (*_IDLE, "read "),
+    ),
+    "cook": Game(
+        "cookingworld",
+        "numLocations=2,numIngredients=2,numDistractorItems=2,includeDoors=0,limitInventorySize=0",
+        _IDLE,
+    ),
+    "coin": Game("coin", "numLocations=7,includeDoors=1,numDistractorItems=0", (*_IDLE, "read ")),
+    **{name: Game(name) for name in ("mapreader", "arithmetic", "sorting", "simonsays")},
+    "peckingorder": Game("peckingorder"),
+}
+"""The first three are the games and parameters that results are reported on."""
+
+
+class LookCodec(PlainCodec):
+    """A room as it looks, with what is carried: the state says nothing of how one came there."""
+
+    name = "look"
+
+    def state(self, observation: Observation, history: Sequence[str]) -> State:
+        """``look || inventory``."""
+        return State(f"{observation.info['look']} || {observation.info['inventory']}")
+
+
+class TextWorldExpress:
+    """Games of ``textworld-express``; each step's reward is the change of the game's score.
+
+    Task ids are ``game:seed`` (``twc:40``). Needs the extra and Java 8 or newer. One Java process
+    belongs to an instance, from the first use until ``close``.
+
+    Args:
+        games: Names from ``GAMES``.
+        seeds: Game seeds; there is a task for each game and seed.
+        fold: Where the package takes rooms and objects from: ``train``, ``dev`` or ``test``.
+        steps: Step limit of an episode.
+        slip: Probability that a uniformly drawn valid action is executed instead.
+        reward_shift: Constant added to every step's reward.
+
+    Raises:
+        MissingExtra: If the package or Java is not installed.
+        ConfigError: If a setting is impossible.
+    """
+
+    name = "textworld-express"
+
+    def __init__(
+        self,
+        *,
+        games: Sequence[str] = ("twc", "cook", "coin"),
+        seeds: Sequence[int] = tuple(range(40, 58)),
+        fold: str = "train",
+        steps: int = 25,
+        slip: float = 0.0,
+        reward_shift: float = 0.0,
+    ) -> None:
+        unknown = [name for name in games if name not in GAMES]
+        if unknown or not games or not seeds:
+            raise ConfigError(
+                f"games {list(games)} and seeds {list(seeds)} must not be empty, and the games "
+                f"must be among {list(GAMES)}"
+            )
+        if fold not in ("train", "dev", "test"):
+            raise ConfigError(f"fold must be train, dev or test, got {fold!r}")
+        if not 0.0 <= slip <= 1.0 or steps < 1 or not np.isfinite(reward_shift):
+            raise ConfigError(
+                "slip must be in [0, 1], steps at least 1 and reward_shift finite; got "
+                f"slip={slip}, steps={steps}, reward_shift={reward_shift}"
+            )
+        self._make = _package()
+        self.codec = LookCodec()
+        self._fold, self._limit, self._slip, self._shift = fold, steps, slip, reward_shift
+        self._java: Any = None
+        self._loaded = ""
+        self._ids = tuple(f"{game}:{seed}" for seed in seeds for game in games)
+        self._tasks: tuple[Task, ...] = ()
+        self._rng = np.random.default_rng(0)
+        self._task: Task | None = None
+        self._actions: tuple[str, ...] = ()
+        self._score, self._taken = 0.0, 0
+
+    def tasks(self) -> Sequence[Task]:
+        """A task for each seed and game; the goal is the game's own description."""
+        if not self._tasks:
+            self._tasks = tuple(self.task(id) for id in self._ids)
+        return self._tasks
+
+    def task(self, id: str) -> Task:
+        """The task ``game:seed``, whether or not it is among ``tasks()``.
+
+        Raises:
+            InputError: If there is no such game, or the seed is not a number.
+        """
+        game, _, seed = id.partition(":")
+        if game not in GAMES or not seed.isdecimal():
+            raise InputError(f"no task {id!r}; write game:seed with a game of {list(GAMES)}")
+        self._start(game, int(seed))
+        self._task = None
+        params = {"game": game, "seed": int(seed)}
+        return Task(id, self._java.getTaskDescription(), game, game, params)
+
+    def gold(self, task: Task) -> tuple[str, ...]:
+        """Offered actions that win the game; for tests and oracle priors. Ends the episode."""
+        self._start(task.params["game"], task.params["seed"], gold=True)
+        path = list(self._java.server.getGoldActionSequence())
+        shown, taken = self._start(task.params["game"], task.params["seed"]), []
+        for action in path:
+            self._observe(shown, task)
+            if action in self._actions:  # not so where the path reopens what it closed
+                taken.append(action)
+                shown = json.loads(self._java.server.stepJSON(action))
+        self._task = None
+        return tuple(taken)
+
+    def reset(self, task: Task, *, seed: int = 0) -> TimeStep:
+        """Start a game; ``seed`` decides the slips."""
+        shown = self._start(task.params["game"], task.params["seed"])
+        self._task = task
+        self._rng = np.random.default_rng([seed, zlib.crc32(task.id.encode())])
+        self._score, self._taken = float(shown["score"]), 0
+        return TimeStep(self._observe(shown, task))
+
+    def step(self, action: str) -> TimeStep:
+        """Take a valid action.
+
+        Raises:
+            InputError: If no game is under way or the action is not offered now.
+        """
+        task = self._task
+        if task is None:
+            raise InputError(f"no episode is under way, so {action!r} cannot be taken; call reset")
+        if action not in self._actions:
+            raise InputError(f"game {task.id!r} has no {action!r} now; it has {self._actions}")
+        if self._slip and self._rng.random() < self._slip:
+            action = self._actions[int(self._rng.integers(len(self._actions)))]
+        shown = json.loads(self._java.server.stepJSON(action))
+        score = float(shown["score"])
+        reward, self._score = score - self._score + self._shift, score
+        self._taken += 1
+        over = bool(shown["tasksuccess"] or shown["taskfailure"] or score >= 1.0)
+        truncated = not over and self._taken >= self._limit
+        observation = self._observe(shown, task)
+        if over or truncated:
+            self._task = None
+        return TimeStep(observation, reward, over, truncated)
+
+    def close(self) -> None:
+        """End the Java process."""
+        if self._java is not None:
+            _end(self._java)
+        self._java, self._task, self._loaded = None, None, ""
+
+    def _start(self, name: str, seed: int, *, gold: bool = False) -> dict[str, Any]:
+        """Generate a game; what it shows at first."""
+        if self._java is None:
+            # The package counts steps as well; its limit must not come first.
+            self._java = self._make(envStepLimit=10**9)
+        if self._loaded != name:
+            self._java.load(GAMES[name].package, GAMES[name].settings)
+            self._loaded = name
+        made: dict[str, Any] = json.loads(
+            self._java.server.generateNewGameJSON(seed, self._fold, gold)
+        )
+        return made
+
+    def _observe(self, shown: Mapping[str, Any], task: Task) -> Observation:
+        look, inventory = shown["look"], shown["inventory"]
+        said = "" if shown["observation"] == look else shown["observation"]
+        idle = GAMES[task.params["game"]].idle
+        self._actions = tuple(sorted(a for a in shown["validActions"] if not a.startswith(idle)))
+        return Observation(
+            "\n".join(filter(None, (part.strip() for part in (said, look, inventory)))),
+            task.goal,
+            self._actions,
+            info={"look": look, "inventory": inventory, "score": float(shown["score"])},
+        )
+
+
+def _package() -> Any:
+    """The package's environment class.
+
+    Raises:
+        MissingExtra: If the package or Java is not installed.
+    """
+    try:
+        from textworld_express import TextWorldExpressEnv
+    except ImportError as error:
+        raise MissingExtra(
+            "textworld-express is not installed: pip install 'jitrl[textworld-express]'"
+        ) from error
+    if shutil.which("java") is None:
+        raise MissingExtra(
+            "textworld-express needs Java 8 or newer on PATH: install a Java runtime, for example "
+            "with apt-get install default-jre-headless, brew install openjdk or "
+            "winget install EclipseAdoptium.Temurin.21.JRE"
+        )
+    return TextWorldExpressEnv
+
+
+def _end(java: Any) -> None:
+    """Stop the package's Java process and close what the package itself leaves open."""
+    process = java._gateway.java_process
+    java.close()
+    process.wait(timeout=10)
+    for pipe in (process.stdin, process.stdout, java._obj_tree_tempfile):
+        pipe.close()

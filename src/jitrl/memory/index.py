@@ -1,0 +1,165 @@
+"""Exact search over the distinct states of one memory scope."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from sys import getsizeof
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from jitrl.core.similarity import Retrieval, bags
+from jitrl.errors import MissingExtra
+from jitrl.memory.index_bags import BagIndex, Kernel, scan
+from jitrl.types import State
+
+_SHARDS = 64  # a dict that grows is copied: a pause of 3 ms at 87,000 entries, so there are many
+_ABOVE_ZERO = 5e-324
+
+
+class Similar(NamedTuple):
+    """States found, most similar first, the newest first among equals.
+
+    Attributes:
+        ids: int64, shape [K].
+        similarities: float64 in (0, 1], shape [K]; 1.0 only for the very state asked for.
+    """
+
+    ids: np.ndarray
+    similarities: np.ndarray
+
+
+class StateIndex:
+    """Distinct states of one scope: each added once, found exactly.
+
+    One thread adds; any number may search at the same time, without locks. A search finds every
+    state whose ``add`` returned before the search began, and perhaps some that are being added,
+    never half of one. Adders must take turns (the caller's lock).
+    """
+
+    def __init__(self, retrieval: Retrieval, kernel: Literal["numpy", "numba"] = "numpy") -> None:
+        """Make an empty index.
+
+        Raises:
+            MissingExtra: If ``kernel`` is "numba" and numba is not installed.
+        """
+        self.retrieval = retrieval
+        self._ids: tuple[dict[bytes, int], ...] = tuple([{} for _ in range(_SHARDS)])
+        self._vocabulary: dict[str, int] = {}
+        run = _kernel(kernel)
+        weight = retrieval.context_weight
+        self._weight = 0.0 if weight is None else weight
+        self._text = BagIndex(run)
+        self._context = BagIndex(run)
+        self._count = 0
+
+    def __len__(self) -> int:
+        """Number of distinct states."""
+        return self._count
+
+    def find(self, state: State) -> int | None:
+        """Id of exactly this state; ``None`` if it was never added."""
+        key = _digest(state)
+        return self._ids[key[0] % _SHARDS].get(key)
+
+    def add(self, state: State) -> int:
+        """Id of ``state``, counted from 0 in the order of adding; the same state, the same id."""
+        key = _digest(state)
+        ids = self._ids[key[0] % _SHARDS]
+        known = ids.get(key)
+        if known is not None:
+            return known
+        found = bags(state, self.retrieval)
+        text, context = self._numbered(found.text), self._numbered(found.context)
+        group = state.place if self.retrieval.match_place else ""
+        # The heavier part is searched, and grows last: what is found there is in the other too.
+        if self._weight > 0.5:
+            self._text.add(text, locate=True)
+            self._context.add(context, group)
+        else:
+            if self._weight > 0.0:
+                self._context.add(context, locate=True)
+            self._text.add(text, group)
+        ids[key] = self._count
+        self._count += 1
+        return self._count - 1
+
+    def search(self, state: State, floor: float | None = None) -> Similar:
+        """All states whose similarity is above 0 and at least ``floor``.
+
+        Args:
+            floor: In [0, 1]; the threshold of the settings if ``None``.
+        """
+        least = self.retrieval.threshold if floor is None else floor
+        ids, similarities = self._near(state, least)
+        similarities = np.minimum(similarities, self.retrieval.cap)
+        same = self.find(state)
+        if same is not None:
+            here = (ids == same).nonzero()[0]
+            if len(here):
+                similarities[here] = 1.0
+            else:
+                ids, similarities = np.append(ids, same), np.append(similarities, 1.0)
+        found = np.count_nonzero(similarities >= max(least, _ABOVE_ZERO))
+        order = np.lexsort((-ids, -similarities))[:found]
+        return Similar(ids[order].astype(np.int64), similarities[order])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, arrays and dictionaries."""
+        numbers = (len(self) + len(self._vocabulary)) * getsizeof(len(self))
+        keys = len(self) * getsizeof(bytes(16)) + sum(map(getsizeof, list(self._vocabulary)))
+        tables = sum(map(getsizeof, self._ids)) + getsizeof(self._vocabulary)
+        return self._text.nbytes + self._context.nbytes + numbers + keys + tables
+
+    def _near(self, state: State, least: float) -> tuple[np.ndarray, np.ndarray]:
+        """Every state that may reach ``least``, with its similarity before the cap."""
+        found = bags(state, self.retrieval)
+        text, context = self._known(found.text), self._known(found.context)
+        group = state.place if self.retrieval.match_place else ""
+        if self._weight == 0.0:
+            return self._text.search(text, len(found.text), least, group)
+        share = 1.0 - self._weight
+        if self._weight > 0.5:
+            floor = (least - share) / self._weight - 1e-9
+            ids, alike = self._context.search(context, len(found.context), floor, group)
+            other = self._text.jaccard(ids, text, len(found.text))
+            return ids, share * other + self._weight * alike
+        floor = (least - self._weight) / share - 1e-9
+        ids, alike = self._text.search(text, len(found.text), floor, group)
+        other = self._context.jaccard(ids, context, len(found.context))
+        return ids, share * alike + self._weight * other
+
+    def _numbered(self, features: set[str]) -> list[int]:
+        """Numbers of features from 1; unknown ones get the next."""
+        vocabulary = self._vocabulary
+        numbers = self._known(features)
+        if len(numbers) < len(features):
+            numbers = [vocabulary.setdefault(f, len(vocabulary) + 1) for f in features]
+        return numbers
+
+    def _known(self, features: set[str]) -> list[int]:
+        """Numbers of those features that some state has."""
+        get = self._vocabulary.get
+        return [number for number in map(get, features) if number]
+
+
+def _kernel(name: Literal["numpy", "numba"]) -> Kernel:
+    """The search kernel of that name."""
+    if name == "numpy":
+        return scan
+    try:
+        from jitrl.memory import signature_numba
+    except ImportError as error:
+        raise MissingExtra(
+            "the compiled search needs numba: pip install 'jitrl[numba]', or use kernel 'numpy'"
+        ) from error
+    kernel: Kernel = signature_numba.scan
+    return kernel
+
+
+def _digest(state: State) -> bytes:
+    """Key of a state that no other state shares."""
+    head = f"{len(state.text)},{len(state.context)};"
+    whole = head + state.text + state.context + state.place
+    return blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,172 @@
+"""A view: one scope of a memory as decisions see it, following the store's version stream.
+
+A view is a function of the stream and of what is left out of it (tasks, rows, everything after a
+version). So transfer runs, explanations and replays are views too, and a quarantine gives exactly
+the numbers of a memory that never held the row.
+"""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from jitrl.core.graph import Graph, Step
+from jitrl.core.returns import discount_mass
+from jitrl.core.rule import UpdateRule
+from jitrl.core.similarity import Retrieval
+from jitrl.memory.index import StateIndex
+from jitrl.ports import Store
+from jitrl.types import TRUSTED_BASES, Row
+
+_GROWTH = 1.25  # the center is looked at again when so many times as many rewards are known
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """How a memory is looked at.
+
+    Attributes:
+        rule: The update rule the neighbors are for.
+        retrieval: Which states count as similar.
+        gamma: Discount of values.
+        trusted: Bases whose rows count by episode; the others may only nudge.
+        exclude: Tasks whose rows take part in nothing.
+        without: Rows that take part in nothing.
+    """
+
+    rule: UpdateRule = field(default_factory=UpdateRule)
+    retrieval: Retrieval = field(default_factory=Retrieval)
+    gamma: float = 0.6
+    trusted: Collection[str] = TRUSTED_BASES
+    exclude: frozenset[str] = frozenset()
+    without: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class Voice:
+    """What one principal's untrusted rows say of one action in one state."""
+
+    total: float = 0.0
+    visits: int = 0
+    rows: list[int] = field(default_factory=list)
+
+
+class View:
+    """One scope of ``store`` through ``lens``. Safe for threads: take ``lock`` around reads."""
+
+    def __init__(self, store: Store, scope: str, lens: Lens) -> None:
+        self.store, self.scope, self.lens = store, scope, lens
+        self.lock = threading.RLock()
+        self.version = 0
+        self._inactive: set[int] = set()
+        self._center = 0.0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Back to an empty memory, but for what is known to be inactive and the center."""
+        self.index = StateIndex(self.lens.retrieval)
+        self.graph = Graph(self.lens.gamma, self.lens.rule.onward)
+        self.rows: dict[int, list[Row]] = {}
+        self.voices: dict[int, dict[tuple[str, str], Voice]] = {}
+        self.left_out: dict[int, int] = {}
+        self._rewards = array("d")
+        self._look_at = 1
+
+    @property
+    def center(self) -> float:
+        """Median of the rewards seen at the last look; rewards count from here."""
+        return self._center
+
+    def refresh(self, until: int | None = None) -> None:
+        """Take in what was committed since the last call, by any process.
+
+        Args:
+            until: Newest version to take in; ``None`` for all.
+        """
+        head = self.store.head()
+        if until is not None:
+            head = min(head, until)
+        if head <= self.version:
+            return
+        with self.lock:
+            if self._follow(self.version, head):
+                while self._replay(head):
+                    pass
+            self.version = head
+
+    def _replay(self, head: int) -> bool:
+        self._forget()
+        return self._follow(0, head, statuses=False)
+
+    def _follow(self, after: int, head: int, *, statuses: bool = True) -> bool:
+        """Apply changes up to ``head``; True if all must be applied again from the start.
+
+        That is so when a row changed its status, or when the center moved.
+        """
+        again = False
+        for change in self.store.changes(after, scope=self.scope):
+            if change.version > head:
+                break
+            if change.kind == "append":
+                if statuses:
+                    self._inactive.update(r.id for r in change.rows if r.status != "active")
+                again |= self._append(change.rows)
+            elif statuses:
+                for row in change.rows:
+                    (self._inactive.discard if row.status == "active" else self._inactive.add)(
+                        row.id
+                    )
+                again = True
+        return again
+
+    def _append(self, rows: Sequence[Row]) -> bool:
+        """Take in the rows of one episode; True if the center moved."""
+        kept = [r for r in rows if r.id not in self._inactive and r.id not in self.lens.without]
+        for row in kept:
+            if row.task in self.lens.exclude:
+                at = self.index.add(row.state)
+                self.left_out[at] = self.left_out.get(at, 0) + 1
+        kept = [r for r in kept if r.task not in self.lens.exclude]
+        if self.lens.rule.unit == "rows":
+            for row in kept:
+                self.rows.setdefault(self.index.add(row.state), []).append(row)
+            return False
+        for row in kept:
+            if row.basis not in self.lens.trusted:
+                voices = self.voices.setdefault(self.index.add(row.state), {})
+                voice = voices.setdefault((row.action, row.source), Voice())
+                voice.total += row.ret
+                voice.visits += 1
+                voice.rows.append(row.id)
+        return self._learn([r for r in kept if r.basis in self.lens.trusted])
+
+    def _learn(self, rows: Sequence[Row]) -> bool:
+        if not rows:
+            return False
+        mass = discount_mass(rows[-1].step + 1, self.lens.gamma)
+        self.graph.learn(
+            [
+                Step(
+                    state=self.index.add(row.state),
+                    action=row.action,
+                    reward=row.reward - self._center,
+                    ret=row.ret - self._center * mass[row.step],
+                    next=None if row.next_state is None else self.index.add(row.next_state),
+                    terminal=row.terminal,
+                    novelty=row.novelty,
+                    row=row.id,
+                )
+                for row in rows
+            ]
+        )
+        self._rewards.extend(row.reward for row in rows)
+        if len(self._rewards) < self._look_at:
+            return False
+        self._look_at = int(len(self._rewards) * _GROWTH) + 1
+        center = float(np.median(self._rewards))
+        moved, self._center = center != self._center, center
+        return moved

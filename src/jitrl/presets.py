@@ -1,0 +1,120 @@
+"""Named settings: the default rule, the paper's, and what the released code does instead.
+
+Fixed where the paper is silent (``paper-*``): beta 1, temperature 1, eps 1e-8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from jitrl.core.credit import Returns
+from jitrl.core.rule import UpdateRule
+from jitrl.core.similarity import Retrieval
+from jitrl.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Everything that turns neighbors into a choice, under one name.
+
+    Attributes:
+        gamma: Discount of returns and values, in [0, 1].
+        returns: How rewards become returns.
+    """
+
+    name: str
+    rule: UpdateRule
+    retrieval: Retrieval
+    gamma: float
+    returns: Returns = "discounted"
+
+    def changed(
+        self,
+        rule: Mapping[str, Any] | None = None,
+        retrieval: Mapping[str, Any] | None = None,
+        gamma: float | None = None,
+    ) -> Preset:
+        """This preset with some settings replaced.
+
+        Raises:
+            ConfigError: If a setting does not exist or has an impossible value.
+        """
+        return replace(
+            self,
+            rule=_override(self.rule, rule or {}, "rule"),
+            retrieval=_override(self.retrieval, retrieval or {}, "retrieval"),
+            gamma=self.gamma if gamma is None else gamma,
+        )
+
+
+_PUBLISHED: dict[str, Any] = {
+    "unit": "rows",
+    "kernel": None,
+    "backup": 0.0,
+    "shrink": 0.0,
+    "untried": "draw",
+    "backoff": None,
+    "floor": 0.0,
+    "beta": 1.0,
+    "novelty": 0.0,
+    "repeat": 0.0,
+    "repeat_action": 0.0,
+    "untrusted": None,
+}
+_PAPER = UpdateRule(**_PUBLISHED, memory_only="zero", choose="sample", bonus=5.0)
+_RELEASED = UpdateRule(
+    **_PUBLISHED,
+    baseline="actions",
+    normalize="max_positive",
+    eps=0.0,
+    prior="confidence",
+    bonus=1.0,
+)
+
+_PRESETS = (
+    Preset("default", UpdateRule(), Retrieval(), gamma=0.6),
+    Preset("paper-web", replace(_PAPER, explore=0.05), Retrieval(threshold=0.8, k=10), gamma=0.1),
+    Preset("paper-text", replace(_PAPER, explore=0.65), Retrieval(threshold=0.95, k=10), gamma=0.5),
+    Preset(
+        "released-web",
+        replace(_RELEASED, explore=0.05, memory_only="zero"),
+        Retrieval(threshold=0.8, context_weight=0.3, match_place=True),
+        gamma=0.1,
+        returns="substituted",
+    ),
+    Preset(
+        "released-text",
+        replace(_RELEASED, explore="memory", memory_only="positive"),
+        Retrieval(
+            kind="multiset", ngram=4, context_ngram=1, context_weight=0.3, threshold=0.95, k=10
+        ),
+        gamma=0.5,
+        returns="substituted",
+    ),
+)
+NAMES = tuple(p.name for p in _PRESETS)
+
+
+def load(name: str) -> Preset:
+    """The preset of that name.
+
+    Raises:
+        ConfigError: If there is none.
+    """
+    for preset in _PRESETS:
+        if preset.name == name:
+            return preset
+    raise ConfigError(f"no preset {name!r}; there are {', '.join(NAMES)}")
+
+
+def _override(settings: Any, changes: Mapping[str, Any], what: str) -> Any:
+    known = [f.name for f in fields(settings)]
+    for key in changes:
+        if key not in known:
+            raise ConfigError(f"{what} has no setting {key!r}; it has {', '.join(known)}")
+    try:
+        return replace(settings, **changes)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"{what}: {error}") from error

@@ -1,0 +1,104 @@
+"""Built-ins and plugins by name: entry points, of which only the one that was named is loaded."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Literal, get_origin, get_type_hints
+
+import msgspec
+
+from jitrl.errors import ConfigError
+
+Kind = Literal["environments", "models", "evaluators", "stores", "agents"]
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """All names of ``kind`` that installed packages offer, sorted."""
+    return tuple(sorted({point.name for point in entry_points(group=f"jitrl.{kind}")}))
+
+
+def load(kind: Kind, name: str) -> Any:
+    """The class or function behind ``name``.
+
+    Raises:
+        ConfigError: If no package offers it, several do, or it cannot be imported.
+        MissingExtra: If it needs an optional package, with the command that installs it.
+    """
+    points = list(entry_points(group=f"jitrl.{kind}", name=name))
+    if not points:
+        raise ConfigError(
+            f"no {kind[:-1]} is named {name!r}{did_you_mean(name, names(kind))}; "
+            f"there are {', '.join(names(kind))}"
+        )
+    if len({point.value for point in points}) > 1:
+        raise ConfigError(
+            f"{kind[:-1]} {name!r} is offered by several packages: "
+            f"{', '.join(sorted(_origin(p) for p in points))}; uninstall all but one"
+        )
+    try:
+        return points[0].load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"{kind[:-1]} {name!r} ({_origin(points[0])}) cannot be loaded: {error}; "
+            "reinstall or update that package"
+        ) from error
+
+
+def create(kind: Kind, name: str, options: Mapping[str, Any], **parts: Any) -> Any:
+    """Load ``name`` and call it with ``options``, checked against its parameters.
+
+    Text is converted to the annotated type, as it comes from flags and variables.
+
+    Args:
+        parts: What the caller lends (a store, a meter), where the parameters ask for it.
+
+    Raises:
+        ConfigError: As ``load``, and for an unknown option or a value of the wrong type.
+    """
+    factory = load(kind, name)
+    parameters = inspect.signature(factory).parameters
+    lent = {part: value for part, value in parts.items() if part in parameters}
+    known = tuple(parameter for parameter in parameters if parameter not in parts)
+    return factory(**_checked(f"{kind[:-1]} {name!r}", factory, known, options), **lent)
+
+
+def did_you_mean(name: str, known: tuple[str, ...]) -> str:
+    """`` (did you mean 'gamma'?)`` or nothing."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _checked(
+    what: str, factory: Any, known: tuple[str, ...], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    hints = get_type_hints(factory.__init__ if inspect.isclass(factory) else factory)
+    checked = {}
+    for name, value in options.items():
+        if name not in known:
+            raise ConfigError(
+                f"{what} has no option {name!r}{did_you_mean(name, known)}; "
+                f"it has {', '.join(known) or 'none'}"
+            )
+        try:
+            checked[name] = msgspec.convert(
+                value, hints.get(name, Any), strict=False, dec_hook=_convert
+            )
+        except msgspec.ValidationError as error:
+            raise ConfigError(f"{what}: option {name} is {value!r}: {error}") from error
+    return checked
+
+
+def _convert(kind: type, value: Any) -> Any:
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    if isinstance(value, get_origin(kind) or kind):
+        return value
+    raise TypeError(f"options of type {kind.__name__} can only be given from Python")
+
+
+def _origin(point: EntryPoint) -> str:
+    return f"{point.value} of {point.dist.name if point.dist else 'an unknown package'}"

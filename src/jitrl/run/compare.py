@@ -1,0 +1,163 @@
+"""Two or more runs side by side: paired by task and seed, on equal terms or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from jitrl.core.stats import Cluster, Curve, Difference, Summary, curve, paired_difference, summary
+from jitrl.errors import ConfigError
+from jitrl.run.folder import asked_of
+from jitrl.run.results import Result
+
+Demand = Literal["better", "not-worse"]
+
+TERMS: dict[str, Callable[[Result], Any]] = {
+    "environment": lambda r: r.record.settings["environment"],
+    "tasks": lambda r: r.record.tasks,
+    "attempts": lambda r: r.setting("run", "attempts"),
+    "seeds": lambda r: r.record.seeds,
+    "model": lambda r: (r.model, r.scorers, asked_of(r.setting("model", "options"))),
+    "evaluator": lambda r: (r.setting("memory", "evaluator"), "told" if r.record.told else "blind"),
+    "rewards": lambda r: r.setting("run", "rewards"),
+    "schedule": lambda r: (r.setting("run", "schedule"), r.setting("run", "order")),
+    "protocol": lambda r: r.setting("run", "protocol"),
+    "max_steps": lambda r: r.setting("run", "max_steps"),
+}
+"""What must be equal for a comparison to mean anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One run in a comparison.
+
+    Attributes:
+        summary: Its numbers on the tasks, seeds and attempts that all runs share.
+        difference: Against the base; ``None`` for the base itself.
+        differs: The terms that are not those of the base, in words.
+    """
+
+    result: Result
+    summary: Summary
+    curve: Curve
+    difference: Difference | None
+    differs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Runs against one of them.
+
+    Attributes:
+        base: Label of the run that the others are compared with.
+        by: What was resampled for the intervals.
+        shape: Tasks, seeds and attempts that were compared.
+        chances: Base's best of the first 1 … k attempts, shape [K].
+    """
+
+    base: str
+    by: Cluster
+    shape: tuple[int, int, int]
+    lines: tuple[Line, ...]
+    chances: tuple[float, ...]
+
+    def meets(self, demand: Demand) -> bool:
+        """Whether each run is better than the base, or is not worse."""
+        verdicts = [line.difference.verdict for line in self.lines if line.difference]
+        if demand == "better":
+            return all(verdict == "better" for verdict in verdicts)
+        return "worse" not in verdicts
+
+
+def compare(
+    results: Sequence[Result],
+    *,
+    base: str = "",
+    allow: Collection[str] = (),
+    by: Cluster = "task",
+) -> Comparison:
+    """Compare ``results`` with one of them.
+
+    Args:
+        base: Its label; if not given, the run of the agent ``static``, else the first.
+        allow: Terms that may differ; a row then says that they do.
+        by: What the interval is about: other ``task`` s, or other ``seed`` s on these tasks.
+
+    Raises:
+        ConfigError: If terms differ that are not allowed to, labels repeat, or nothing is shared.
+    """
+    for term in allow:
+        if term not in TERMS:
+            raise ConfigError(f"{term!r} is no term of comparison; terms are {', '.join(TERMS)}")
+    labels = [result.label for result in results]
+    if len(set(labels)) < len(labels):
+        raise ConfigError(f"labels must differ, got {labels}; name them with LABEL=FOLDER")
+    first = _base(results, base)
+    differs = {result.label: _differences(result, first, allow) for result in results}
+    tasks = [t for t in first.record.tasks if all(t in r.record.tasks for r in results)]
+    seeds = [s for s in first.record.seeds if all(s in r.record.seeds for r in results)]
+    attempts = min(result.scores.shape[2] for result in results)
+    if not (tasks and seeds):
+        raise ConfigError(f"{' and '.join(labels)} share no task and seed, so nothing is paired")
+    scores = {result.label: _shared(result, tasks, seeds, attempts) for result in results}
+    own = scores[first.label]
+    lines = tuple(
+        Line(
+            result=result,
+            summary=summary(scores[result.label]),
+            curve=curve(scores[result.label], by=by),
+            difference=None
+            if result is first
+            else paired_difference(scores[result.label], own, by=by),
+            differs=differs[result.label],
+        )
+        for result in results
+    )
+    return Comparison(
+        base=first.label,
+        by=by,
+        shape=(len(tasks), len(seeds), attempts),
+        lines=lines,
+        chances=tuple(np.maximum.accumulate(own, axis=2).mean(axis=(0, 1)).tolist()),
+    )
+
+
+def _base(results: Sequence[Result], label: str) -> Result:
+    for result in results:
+        if result.label == label or (not label and result.setting("run", "agent") == "static"):
+            return result
+    if label:
+        raise ConfigError(f"no run is labelled {label!r}; there are {[r.label for r in results]}")
+    return results[0]
+
+
+def _differences(result: Result, base: Result, allow: Collection[str]) -> tuple[str, ...]:
+    said = []
+    for term, value in TERMS.items():
+        mine, theirs = value(result), value(base)
+        if mine == theirs:
+            continue
+        if term not in allow:
+            raise ConfigError(
+                f"{result.label} and {base.label} differ in {term} "
+                f"({_brief(mine)} and {_brief(theirs)}), so their scores cannot be compared; "
+                f"run both alike, or pass --differ {term}, and the row will say so"
+            )
+        said.append(f"{term}: {_brief(mine)}")
+    return tuple(said)
+
+
+def _brief(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _shared(
+    result: Result, tasks: Sequence[str], seeds: Sequence[int], attempts: int
+) -> np.ndarray:
+    rows = [result.record.tasks.index(task) for task in tasks]
+    columns = [result.record.seeds.index(seed) for seed in seeds]
+    return result.scores[np.ix_(rows, columns)][:, :, :attempts]

@@ -1,0 +1,44 @@
+"""Puts a run together from its settings: every part by name, made before the first episode."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import cast
+
+from jitrl import registry
+from jitrl.config import Memory, Settings
+from jitrl.models.calls import Meter
+from jitrl.ports import Evaluator, Proposer, Store
+from jitrl.run.experiment import Arm, Parts
+from jitrl.stores.sqlite import SQLiteStore
+
+
+def compose(settings: Settings) -> Parts:
+    """The parts that ``settings`` name.
+
+    Raises:
+        ConfigError: If one of them does not exist, cannot be loaded or does not take its options.
+        MissingExtra: If one needs an optional package.
+    """
+    environment, model, run = settings.environment, settings.model, settings.run
+    registry.load("environments", environment.name)
+    registry.load("models", model.name)
+    registry.load("agents", run.agent)
+
+    def proposed(meter: Meter) -> Proposer:
+        made = registry.create("models", model.name, model.options, meter=meter)
+        if hasattr(made, "probe"):  # ours all have one; a plugin need not
+            made.probe()
+        return cast(Proposer, made)
+
+    def opened(store: Store, evaluator: Evaluator, memory: Memory) -> Arm:
+        lent = {"store": store, "evaluator": evaluator, "settings": memory}
+        return cast(Arm, registry.create("agents", run.agent, run.options, **lent))
+
+    return Parts(
+        environment=partial(registry.create, "environments", environment.name, environment.options),
+        proposer=proposed,
+        agent=opened,
+        evaluator=cast(Evaluator, registry.create("evaluators", settings.memory.evaluator, {})),
+        store=SQLiteStore,
+    )

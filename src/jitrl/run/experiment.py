@@ -1,0 +1,350 @@
+"""An experiment: tasks x attempts x seeds, in a schedule, resumable from its own journals."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Protocol
+
+from jitrl.config import Memory, Run, Settings
+from jitrl.errors import BudgetExceeded, ConfigError, JitRLError, ModelError, StoreError
+from jitrl.models.calls import Meter
+from jitrl.ports import Environment, Evaluator, Proposer, Store
+from jitrl.run import folder as folders
+from jitrl.run.loop import EpisodeAgent, Stopped, Trial, play
+from jitrl.types import Episode, Task, Unscored
+
+_FATAL = (Stopped, ConfigError, StoreError, BudgetExceeded)
+"""What trying the next episode cannot mend."""
+
+
+class Arm(Protocol):
+    """An agent with its memory, opened once per seed; its episodes may run in threads."""
+
+    def episode(
+        self, *, exclude: frozenset[str] = frozenset(), until: int | None = None
+    ) -> EpisodeAgent:
+        """An agent for one episode.
+
+        Args:
+            exclude: Tasks whose rows it must not use; each decision counts them.
+            until: Newest version of the memory it may see; ``None``: all.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a run is put together from.
+
+    Attributes:
+        environment: Makes one environment for each thread.
+        proposer: Makes the frozen model, which several threads use, around a meter of its calls.
+        agent: Opens the agent on the journal of one seed.
+        evaluator: Scores finished episodes.
+        store: Opens the memory file at a path.
+    """
+
+    environment: Callable[[], Environment]
+    proposer: Callable[[Meter], Proposer]
+    agent: Callable[[Store, Evaluator, Memory], Arm]
+    evaluator: Evaluator
+    store: Callable[[Path], Store]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One more episode is over.
+
+    Attributes:
+        episode: What was played; ``None`` if it failed.
+        done: Episodes in the journals so far, of ``total``.
+        failed: Episodes that failed since this start.
+    """
+
+    trial: Trial
+    episode: Episode | None
+    done: int
+    total: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How a run ended: ``played`` now, ``failed`` now, ``done`` of ``total`` altogether."""
+
+    played: int
+    failed: int
+    done: int
+    total: int
+
+
+def run(
+    settings: Settings,
+    folder: Path,
+    parts: Parts,
+    *,
+    watch: Callable[[Progress], None] = lambda progress: None,
+) -> Tally:
+    """Play what the journals in ``folder`` do not hold yet.
+
+    Parallel runs give the same numbers as serial ones. An interrupt lets episodes finish their
+    present step, then gives them up; the next call plays them again from the start.
+
+    Args:
+        watch: Called after each episode, from one thread at a time.
+
+    Raises:
+        ConfigError: If the folder holds a run of other settings, or no task is selected.
+        BudgetExceeded: At a limit; what was finished is kept.
+        JitRLError: If more than ``run.max_failures`` episodes failed (``ModelError`` if the last
+            one failed because of the model).
+    """
+    environments = _Environments(parts.environment)
+    listed = environments.mine()
+    everything = list(listed.tasks())
+    environments.drop()
+    tasks = select(everything, settings.run)
+    seeds = seeds_of(settings.run)
+    with (
+        folders.opened(folder, settings, tasks, seeds, parts.evaluator) as record,
+        closing(folders.ledger(folder, settings.budget)) as ledger,
+    ):
+        proposer = parts.proposer(ledger.meter("act"))
+        campaign = _Campaign(
+            settings, folder, parts, proposer, record.digest, everything, tasks, watch
+        )
+        return campaign.play(seeds, environments)
+
+
+def select(tasks: Sequence[Task], settings: Run) -> list[Task]:
+    """The first ``settings.tasks``, or those whose id matches one of its patterns.
+
+    Raises:
+        ConfigError: If a pattern matches nothing, or there are fewer tasks.
+    """
+    if isinstance(settings.tasks, int):
+        if settings.tasks > len(tasks):
+            raise ConfigError(f"run.tasks is {settings.tasks}, the environment has {len(tasks)}")
+        return list(tasks[: settings.tasks])
+    for pattern in settings.tasks:
+        if not any(fnmatchcase(task.id, pattern) for task in tasks):
+            some = ", ".join(task.id for task in tasks[:8])
+            raise ConfigError(f"run.tasks: no task matches {pattern!r}; there are {some} …")
+    return [t for t in tasks if any(fnmatchcase(t.id, pattern) for pattern in settings.tasks)]
+
+
+def seeds_of(settings: Run) -> tuple[int, ...]:
+    """The seeds written out."""
+    return settings.seeds if isinstance(settings.seeds, tuple) else tuple(range(settings.seeds))
+
+
+class _Environments:
+    """One environment for each thread."""
+
+    def __init__(self, make: Callable[[], Environment]) -> None:
+        self._make = make
+        self._local = threading.local()
+
+    def mine(self) -> Environment:
+        if getattr(self._local, "environment", None) is None:
+            self._local.environment = self._make()
+        return self._local.environment  # type: ignore[no-any-return]
+
+    def drop(self) -> None:
+        """Close this thread's environment, if it has one."""
+        mine, self._local.environment = getattr(self._local, "environment", None), None
+        if mine is not None:
+            mine.close()
+
+
+class _Campaign:
+    """One call of ``run``: a driver thread per seed, and threads that play episodes."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        parts: Parts,
+        proposer: Proposer,
+        digest: str,
+        everything: Sequence[Task],
+        tasks: Sequence[Task],
+        watch: Callable[[Progress], None],
+    ) -> None:
+        self._settings, self._folder, self._parts = settings, folder, parts
+        self._proposer, self._digest = proposer, digest
+        self._tasks, self._watch = tasks, watch
+        self._place = {task.id: i for i, task in enumerate(everything)}
+        self._family = {task.id: task.family for task in everything}
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._total = self._done = self._played = self._failed = 0
+
+    def play(self, seeds: Sequence[int], environments: _Environments) -> Tally:
+        workers = self._settings.run.workers
+        self._total = len(seeds) * len(self._tasks) * self._settings.run.attempts
+        self._players = ThreadPoolExecutor(workers, "jitrl-player")
+        self._environments = environments
+        drivers = ThreadPoolExecutor(min(workers, len(seeds)), "jitrl-driver")
+        pending = {drivers.submit(self._drive, seed) for seed in seeds}
+        try:
+            while pending:  # in short waits, so that an interrupt gets through everywhere
+                over, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in over:
+                    future.result()
+        finally:
+            self._stop.set()
+            drivers.shutdown(cancel_futures=True)
+            everyone = threading.Barrier(workers)
+            for _ in range(workers):  # each waits for all, so each thread gets one
+                self._players.submit(self._leave, everyone)
+            self._players.shutdown()
+        return Tally(self._played, self._failed, self._done, self._total)
+
+    def _leave(self, everyone: threading.Barrier) -> None:
+        everyone.wait()
+        self._environments.drop()
+
+    def _drive(self, seed: int) -> None:
+        """All episodes of one seed, learned in the order of the plan."""
+        run = self._settings.run
+        store = self._parts.store(folders.store_path(self._folder, seed))
+        try:
+            known = [(episode.key, episode.status) for episode in store.episodes()]
+            finished = {key for key, status in known if status != "aborted"}
+            tries = Counter(key.rpartition("!")[0] for key, status in known if status == "aborted")
+            with self._lock:
+                self._done += len(finished)
+            arm = self._parts.agent(store, self._parts.evaluator, self._settings.memory)
+            for batch in plan(run, self._tasks, seed, self._place):
+                missing = [trial for trial in batch if trial.key not in finished]
+                until = _before(store, batch, missing) if run.schedule == "rounds" else None
+                agents = [
+                    arm.episode(exclude=self._excluded(trial.task), until=until)
+                    for trial in missing
+                ]
+                futures = [
+                    self._players.submit(self._play, trial, agent)
+                    for trial, agent in zip(missing, agents, strict=True)
+                ]
+                for trial, agent, future in zip(missing, agents, futures, strict=True):
+                    self._finish(store, trial, agent, future, tries)
+        finally:
+            store.close()
+
+    def _excluded(self, task: Task) -> frozenset[str]:
+        protocol = self._settings.run.protocol
+        if protocol == "repeat":
+            return frozenset()
+        kin = task.family if protocol == "transfer-family" else ""
+        return frozenset(
+            {task.id} | {t for t, family in self._family.items() if kin and family == kin}
+        )
+
+    def _play(self, trial: Trial, agent: EpisodeAgent) -> Episode:
+        if self._stop.is_set():
+            raise Stopped(f"episode {trial.key} was not begun")
+        try:
+            return play(
+                trial,
+                self._environments.mine(),
+                self._proposer,
+                agent,
+                rewards=self._settings.run.rewards,
+                max_steps=self._settings.run.max_steps,
+                stop=self._stop,
+                config=self._digest,
+            )
+        except BaseException:
+            with suppress(Exception):  # what broke the episode may keep it from closing, too
+                self._environments.drop()
+            raise
+
+    def _finish(
+        self,
+        store: Store,
+        trial: Trial,
+        agent: EpisodeAgent,
+        future: Future[Episode],
+        tries: Counter[str],
+    ) -> None:
+        """Wait for an episode and learn from it, or record that and why it failed."""
+        episode: Episode | None = None
+        failure: Exception | None = None
+        try:
+            episode = future.result()
+            agent.learn(episode)
+        except _FATAL:
+            raise
+        except Exception as error:  # noqa: BLE001 - recorded, counted, and tried again on resume
+            tries[trial.key] += 1
+            store.commit(_aborted(trial, tries[trial.key], error), Unscored("failed"), ())
+            episode, failure = None, error
+        with self._lock:
+            self._played += episode is not None
+            self._done += episode is not None
+            self._failed += failure is not None
+            self._watch(Progress(trial, episode, self._done, self._total, self._failed))
+            if failure and self._failed > self._settings.run.max_failures:
+                kind = ModelError if isinstance(failure, ModelError) else JitRLError
+                raise kind(
+                    f"{self._failed} episodes failed, run.max_failures allows "
+                    f"{self._settings.run.max_failures}; the last one, {trial.key}: "
+                    f"{type(failure).__name__}: {failure} (tracebacks are in the journal)"
+                ) from failure
+
+
+def plan(
+    run: Run, tasks: Sequence[Task], seed: int, place: Mapping[str, int]
+) -> Iterator[list[Trial]]:
+    """The episodes of one seed, in batches that act on one state of the memory.
+
+    Args:
+        place: Index of each task in its environment, from which its chance is drawn.
+    """
+    attempts = range(run.attempts)
+    if run.schedule == "rounds":
+        for attempt in attempts:
+            yield [Trial(task, place[task.id], attempt, seed) for task in tasks]
+    elif run.order == "attempt":
+        for attempt in attempts:
+            for task in tasks:
+                yield [Trial(task, place[task.id], attempt, seed)]
+    else:
+        for task in tasks:
+            for attempt in attempts:
+                yield [Trial(task, place[task.id], attempt, seed)]
+
+
+def _before(store: Store, batch: Sequence[Trial], missing: Sequence[Trial]) -> int:
+    """Version of the memory before the first episode of ``batch`` was learned."""
+    if len(missing) < len(batch):
+        keys = {trial.key for trial in batch}
+        for change in store.changes(0):
+            if change.episode in keys:
+                return change.version - 1
+    return store.head()
+
+
+def _aborted(trial: Trial, tries: int, error: Exception) -> Episode:
+    """A record of the failure under a key of its own, so that the episode can be tried again."""
+    return Episode(
+        key=f"{trial.key}!{tries}",
+        task=trial.task.id,
+        scope=trial.task.scope,
+        steps=(),
+        status="aborted",
+        info={
+            "attempt": trial.attempt,
+            "seed": trial.seed,
+            "error": "".join(traceback.format_exception(error)),
+        },
+    )

@@ -1,0 +1,226 @@
+"""A run on disk: run.json says what it is, one memory file per seed is its journal."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import jitrl
+from jitrl.config import Budget, Settings, digest
+from jitrl.errors import ConfigError, StoreError
+from jitrl.ports import Evaluator
+from jitrl.run.ledger import Ledger, Limits, Price
+from jitrl.stores.lock import FileLock
+from jitrl.types import Task
+
+SCHEMA = "jitrl.run-record/1"
+_FREE = {("run", "workers"), ("run", "max_failures")}
+"""Settings that change no number; like the budget, they may differ when a run is resumed."""
+
+
+class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One start of a run, and the code that it ran on."""
+
+    started: float
+    jitrl: str
+    commit: str
+    python: str
+    numpy: str
+    system: str
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What run.json holds.
+
+    Attributes:
+        digest: Of the settings that change numbers, of the tasks and of the evaluator.
+        settings: Group to setting to value, tasks and seeds written out.
+        families: Task id to its family, in the order of the environment.
+        told: Whether the evaluator has seen the gold outcome.
+    """
+
+    digest: str
+    settings: dict[str, dict[str, Any]]
+    families: dict[str, str]
+    told: bool
+    sessions: list[Session]
+    schema: str = SCHEMA
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Ids of the tasks that are run."""
+        return tuple(self.settings["run"]["tasks"])
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds that are run."""
+        return tuple(self.settings["run"]["seeds"])
+
+
+def asked_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a model that change what it answers."""
+    return {name: value for name, value in options.items() if name not in ("cache", "replay")}
+
+
+def store_path(folder: Path, seed: int) -> Path:
+    """The memory file of one seed."""
+    return folder / f"seed-{seed}.db"
+
+
+def default(settings: Settings, name: str = "") -> Path:
+    """Where a run of these settings lies unless it is told to lie elsewhere."""
+    environment, agent = settings.environment.name, settings.run.agent
+    return Path("runs") / f"{environment}-{name or agent}-{digest(_counted(_values(settings)))[:8]}"
+
+
+def ledger(folder: Path, budget: Budget) -> Ledger:
+    """What the run in ``folder`` has cost, and may cost."""
+    return Ledger(
+        folder / "ledger.db",
+        limits=Limits(budget.max_calls, budget.max_tokens, budget.max_dollars),
+        prices={model: Price(*price) for model, price in budget.prices.items()},
+    )
+
+
+def read(folder: Path) -> Record:
+    """The record of the run in ``folder``.
+
+    Raises:
+        ConfigError: If there is no run, or its record cannot be read.
+    """
+    path = folder / "run.json"
+    if not path.is_file():
+        raise ConfigError(
+            f"{folder} holds no run (no run.json); `jitrl run --out {folder}` makes one"
+        )
+    try:
+        record = msgspec.json.decode(path.read_bytes(), type=Record)
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"{path} is not a record of a run: {error}") from error
+    if record.schema != SCHEMA:
+        raise ConfigError(f"{path} has schema {record.schema!r}; this version reads {SCHEMA!r}")
+    return record
+
+
+@contextmanager
+def opened(
+    folder: Path, settings: Settings, tasks: Sequence[Task], seeds: Sequence[int], judge: Evaluator
+) -> Iterator[Record]:
+    """Begin or resume the run in ``folder`` and keep other processes out of it meanwhile.
+
+    Raises:
+        ConfigError: If it holds a run of other settings, something else, or is in use.
+    """
+    record = _record(settings, tasks, seeds, judge)
+    if not (folder / "run.json").is_file() and folder.is_dir() and any(folder.iterdir()):
+        raise ConfigError(f"{folder} is not empty and holds no run; choose a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the run folder {folder} cannot be made: {error.strerror}") from error
+    lock = FileLock(str(folder / "run.lock"))
+    try:
+        try:
+            lock.acquire(0)
+        except StoreError as error:
+            raise ConfigError(f"another process is running {folder}; wait for it") from error
+        if any(folder.glob("seed-*.db")):
+            record = _resumed(folder, record)
+        _write(folder / "run.json", record)
+        yield record
+    finally:
+        lock.close()
+
+
+def commit() -> str:
+    """Commit of the source tree this runs from (``+`` if it was changed), or the version."""
+    root = Path(jitrl.__file__).parents[2]
+    if not (root / ".git").exists():
+        return f"v{jitrl.__version__}"
+    git = ("git", "-C", str(root))
+    try:
+        head = subprocess.run(
+            (*git, "rev-parse", "--short=10", "HEAD"), capture_output=True, text=True, check=True
+        )
+        changed = subprocess.run(
+            (*git, "status", "--porcelain", "--untracked-files=no"),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return f"v{jitrl.__version__}"
+    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
+
+
+def _record(
+    settings: Settings, tasks: Sequence[Task], seeds: Sequence[int], judge: Evaluator
+) -> Record:
+    values = _values(settings)
+    values["run"]["tasks"] = [task.id for task in tasks]
+    values["run"]["seeds"] = list(seeds)
+    return Record(
+        digest=digest([_counted(values), judge.told]),
+        settings=values,
+        families={task.id: task.family for task in tasks},
+        told=judge.told,
+        sessions=[
+            Session(
+                started=time.time(),
+                jitrl=jitrl.__version__,
+                commit=commit(),
+                python=platform.python_version(),
+                numpy=version("numpy"),
+                system=platform.platform(),
+            )
+        ],
+    )
+
+
+def _values(settings: Settings) -> dict[str, dict[str, Any]]:
+    values: dict[str, dict[str, Any]] = msgspec.to_builtins(settings)
+    values["memory"]["trusted"] = sorted(values["memory"]["trusted"])
+    return values
+
+
+def _counted(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The settings that change numbers; where a model's answers are kept does not."""
+    counted = {
+        f"{group}.{name}": value
+        for group, table in values.items()
+        for name, value in table.items()
+        if group != "budget" and (group, name) not in _FREE
+    }
+    counted["model.options"] = asked_of(values["model"]["options"])
+    return counted
+
+
+def _resumed(folder: Path, record: Record) -> Record:
+    before = read(folder)
+    if before.digest != record.digest:
+        theirs, mine = _counted(before.settings), _counted(record.settings)
+        differences = [
+            f"{name}: {theirs.get(name)!r} → {value!r}"
+            for name, value in mine.items()
+            if theirs.get(name) != value
+        ]
+        raise ConfigError(
+            f"{folder} holds a run of other settings ({'; '.join(differences) or 'evaluator'}); "
+            "resume it with the same, or choose a new folder"
+        )
+    return msgspec.structs.replace(record, sessions=[*before.sessions, *record.sessions])
+
+
+def _write(path: Path, record: Record) -> None:
+    partial = path.with_suffix(".json.partial")
+    partial.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
+    os.replace(partial, path)

@@ -1,0 +1,161 @@
+"""One episode: an environment, a frozen model and an agent, step by step."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from jitrl.config import Rewards
+from jitrl.errors import JitRLError
+from jitrl.ports import Environment, Proposer, Receipt
+from jitrl.types import (
+    Decision,
+    Episode,
+    EpisodeStatus,
+    Outcome,
+    Prompt,
+    Proposal,
+    State,
+    Task,
+    TimeStep,
+    Transition,
+)
+
+_MODEL, _ENVIRONMENT = 2**31, 2**31 + 1
+"""Uses of chance, beyond any child that an agent may spawn from its own generator."""
+
+
+class EpisodeAgent(Protocol):
+    """Chooses in one episode, and learns from it when it is over."""
+
+    name: str
+
+    def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
+        """The episode starts."""
+        ...
+
+    def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
+        """Choose one of the proposed candidates."""
+        ...
+
+    def observe(self, reward: float | None, next_state: State | None) -> None:
+        """What the last action brought, as far as the protocol shows it to the agent."""
+        ...
+
+    def learn(self, episode: Episode) -> Receipt:
+        """The episode is over: judge it, journal it, and learn what there is to learn."""
+        ...
+
+
+class Stopped(JitRLError):
+    """The run was stopped while this episode was under way; a resumed run plays it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Which episode of an experiment: the place of ``task`` in its environment is ``index``."""
+
+    task: Task
+    index: int
+    attempt: int
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The episode's idempotency key."""
+        return f"{self.task.id}/{self.attempt}/{self.seed}"
+
+    def chance(self, *use: int) -> np.random.SeedSequence:
+        """The source of all chance of this episode, or of one ``use`` apart from the agent's.
+
+        The model has its own at each step, so that what it draws does not depend on whether
+        earlier answers came from a cache.
+        """
+        return np.random.SeedSequence([self.seed, self.attempt, self.index], spawn_key=use)
+
+
+def play(
+    trial: Trial,
+    environment: Environment,
+    proposer: Proposer,
+    agent: EpisodeAgent,
+    *,
+    rewards: Rewards = "after",
+    max_steps: int | None = None,
+    stop: threading.Event | None = None,
+    config: str = "",
+) -> Episode:
+    """Play one episode to its end; nothing is learned from it here.
+
+    Args:
+        rewards: ``during``: the agent is told each step's reward. ``after``: the episode holds
+            them when it is over. ``outcome``: it holds only their sum, as its outcome.
+        max_steps: Cut it off after so many steps; ``None``: the environment decides.
+        stop: Once set, the episode is given up before its next step.
+        config: Digest of the settings, for the record.
+
+    Returns:
+        The episode; ``info["score"]`` is the sum of the environment's rewards.
+
+    Raises:
+        Stopped: If ``stop`` was set.
+    """
+    codec, started = environment.codec, time.time()
+    seed = int(trial.chance(_ENVIRONMENT).generate_state(1)[0])
+    now = environment.reset(trial.task, seed=seed)
+    agent.begin(trial.task, key=trial.key, rng=np.random.default_rng(trial.chance()))
+    steps: list[Transition] = []
+    history: list[str] = []
+    score, calls, scorers, model = 0.0, 0, dict[str, None](), ""
+    state = codec.state(now.observation, history)
+    while not (now.terminated or now.truncated or len(steps) == max_steps):
+        if stop is not None and stop.is_set():
+            raise Stopped(f"episode {trial.key} was given up after {len(steps)} steps")
+        prompt = Prompt(
+            goal=now.observation.goal,
+            observation=codec.text(now.observation),
+            history=tuple(history),
+            actions=codec.actions(now.observation),
+        )
+        proposal = proposer.propose(prompt, np.random.default_rng(trial.chance(_MODEL, len(steps))))
+        decision = agent.act(state, prompt, proposal)
+        now = environment.step(codec.ground(decision.action, now.observation))
+        history.append(decision.action)
+        following = None if now.terminated else codec.state(now.observation, history)
+        agent.observe(now.reward if rewards == "during" else None, following)
+        kept = None if rewards == "outcome" else now.reward
+        steps.append(Transition(state, decision.action, decision, kept, following))
+        score, calls, model = score + now.reward, calls + proposal.calls, proposal.model
+        scorers[proposal.scorer] = None
+        if following is not None:
+            state = following
+    return Episode(
+        key=trial.key,
+        task=trial.task.id,
+        scope=trial.task.scope,
+        steps=tuple(steps),
+        status=_status(now),
+        outcome=Outcome(score, "state_check", environment.name) if rewards == "outcome" else None,
+        agent=agent.name,
+        config=config,
+        holdout=any(step.decision.holdout for step in steps if step.decision),
+        started=started,
+        finished=time.time(),
+        info={
+            "attempt": trial.attempt,
+            "seed": trial.seed,
+            "score": score,
+            "calls": calls,
+            "model": model,
+            "scorers": list(scorers),
+            "excluded": max((s.decision.excluded for s in steps if s.decision), default=0),
+        },
+    )
+
+
+def _status(last: TimeStep) -> EpisodeStatus:
+    return "terminated" if last.terminated else "truncated"

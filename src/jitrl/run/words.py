@@ -1,0 +1,144 @@
+"""The words of reports, in English and Chinese."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Language = Literal["en", "zh"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One language; braces are filled in."""
+
+    code: str
+    title: str
+    agent: str
+    avg: str
+    final: str
+    first: str
+    last: str
+    best: str
+    difference: str
+    verdict: str
+    verdicts: dict[str, str]
+    curve: str
+    attempt: str
+    score: str
+    so_far: str
+    terms: str
+    commit: str
+    config: str
+    size: str
+    blind: str
+    told: str
+    rewards: dict[str, str]
+    schedule: dict[str, str]
+    protocol: dict[str, str]
+    calls: str
+    excluded: str
+    failures: str
+    differs: str
+    note: str
+
+
+ENGLISH = Words(
+    code="en",
+    title="Learning report",
+    agent="agent",
+    avg="Avg",
+    final="Final",
+    first="first five",
+    last="last five",
+    best="best of {k}",
+    difference="Avg − {base} [95 %]",
+    verdict="verdict",
+    verdicts={"better": "better", "worse": "worse", "no evidence": "no evidence"},
+    curve="Learning curve",
+    attempt="attempt",
+    score="score",
+    so_far="{base}, best so far",
+    terms="run",
+    commit="commit {0}",
+    config="config {0}",
+    size="{t} tasks × {k} attempts × {s} seeds",
+    blind="evaluator {0}, blind",
+    told="evaluator {0}, told the gold outcome",
+    rewards={
+        "during": "rewards seen during the episode",
+        "after": "rewards after the episode",
+        "outcome": "outcome after the episode",
+    },
+    schedule={
+        "sequential": "sequential, by {order}",
+        "rounds": "rounds",
+        "attempt": "attempt",
+        "task": "task",
+    },
+    protocol={
+        "repeat": "repeat",
+        "transfer": "transfer, own task left out",
+        "transfer-family": "transfer, own family left out",
+    },
+    calls="{calls:,} model calls ({cached:,} more from a cache), {tokens:,} tokens",
+    excluded="at most {0} rows excluded from a decision",
+    failures="{0} failed episodes played again",
+    differs="differs in {0}",
+    note=(
+        "Avg: mean over attempts. Final: last attempt. Best of {k}: the best attempt of each task "
+        "and seed (pass@{k} for scores of 0 or 1), which replaying one lucky attempt would reach. "
+        "Intervals: 95 %, BCa bootstrap over {clusters}; a verdict needs one that leaves out 0."
+    ),
+)
+
+CHINESE = Words(
+    code="zh",
+    title="学习报告",
+    agent="智能体",
+    avg="平均",
+    final="末次",
+    first="前五次",
+    last="后五次",
+    best="{k} 次取优",
+    difference="平均 − {base} [95 %]",
+    verdict="结论",
+    verdicts={"better": "更好", "worse": "更差", "no evidence": "证据不足"},
+    curve="学习曲线",
+    attempt="第几次尝试",
+    score="得分",
+    so_far="{base}，至今最好",
+    terms="运行条件",
+    commit="提交 {0}",
+    config="配置 {0}",
+    size="{t} 个任务 × {k} 次尝试 × {s} 个种子",
+    blind="评估器 {0}，未见标准答案",
+    told="评估器 {0}，已见标准答案",
+    rewards={
+        "during": "过程中可见奖励",
+        "after": "结束后得到奖励",
+        "outcome": "结束后得到总分",
+    },
+    schedule={
+        "sequential": "顺序执行，按{order}",
+        "rounds": "分轮执行",
+        "attempt": "尝试次数",
+        "task": "任务",
+    },
+    protocol={
+        "repeat": "重复同一任务",
+        "transfer": "迁移，不用本任务的记忆",
+        "transfer-family": "迁移，不用同类任务的记忆",
+    },
+    calls="模型调用 {calls:,} 次（另有 {cached:,} 次取自缓存），{tokens:,} 词元",
+    excluded="单次决策最多排除 {0} 行",
+    failures="{0} 次失败后重做",
+    differs="不同之处：{0}",
+    note=(
+        "平均：各次尝试的均值。末次：最后一次尝试。{k} 次取优：每个任务和种子的最好一次"
+        "（得分为 0/1 时即 pass@{k}），照搬一次侥幸的尝试就能达到。"
+        "区间：95 %，按{clusters}重抽样的 BCa 自助法；区间不含 0 才下结论。"
+    ),
+)
+
+LANGUAGES: dict[Language, Words] = {"en": ENGLISH, "zh": CHINESE}

@@ -1,0 +1,159 @@
+"""Whether a memory file is whole: SQLite's own check and what must always hold."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from jitrl.errors import RecordError
+from jitrl.stores import packing
+from jitrl.stores.writes import scope_key, state_digest
+from jitrl.types import State
+
+_SHOWN = 20
+"""Findings of one kind that are listed; a count says how many more there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong.
+
+    Attributes:
+        rule: What should hold.
+        found: Where it does not.
+    """
+
+    rule: str
+    found: str
+
+
+_QUERIES = (
+    (
+        "versions run from 1 to the head without a gap",
+        """SELECT 'memory ' || m.name || ': head ' || m.head || ', ' || count(c.version)
+            || ' entries up to ' || coalesce(max(c.version), 0)
+        FROM memory m LEFT JOIN change c ON c.memory_id = m.id GROUP BY m.id
+        HAVING count(c.version) <> m.head OR coalesce(max(c.version), 0) <> m.head""",
+    ),
+    (
+        "every row was brought by exactly one judgment",
+        """SELECT 'row ' || r.id FROM row r LEFT JOIN judgment j ON j.id = r.judgment_id
+        WHERE j.id IS NULL OR r.id NOT BETWEEN j.first_row AND j.first_row + j.rows - 1""",
+    ),
+    (
+        "a judgment has as many rows as it says",
+        """SELECT 'judgment ' || j.id || ' of episode ' || j.episode_id FROM judgment j
+        WHERE j.rows <> (SELECT count(*) FROM row r
+            WHERE r.id BETWEEN j.first_row AND j.first_row + j.rows - 1)""",
+    ),
+    (
+        "every row points to a step of its episode",
+        """SELECT 'row ' || r.id || ', step ' || r.step FROM row r
+        JOIN judgment j ON j.id = r.judgment_id
+        LEFT JOIN step s ON s.episode_id = j.episode_id AND s.step = r.step
+        WHERE s.step IS NULL""",
+    ),
+    (
+        "no row of an unscored episode is in use",
+        """SELECT 'row ' || r.id FROM row r JOIN judgment j ON j.id = r.judgment_id
+        WHERE r.status <> 2 AND (j.rewards IS NULL
+            OR j.id <> (SELECT max(id) FROM judgment WHERE episode_id = j.episode_id))""",
+    ),
+    (
+        "a judgment has one reward per step, or a reason",
+        """SELECT 'judgment ' || j.id FROM judgment j WHERE
+            CASE WHEN j.rewards IS NULL THEN j.reason = ''
+            ELSE json_array_length(j.rewards) <>
+                (SELECT count(*) FROM step s WHERE s.episode_id = j.episode_id) END""",
+    ),
+    (
+        "rows carry their evaluator and the digest of what derived them",
+        """SELECT 'judgment ' || id FROM judgment
+        WHERE rows > 0 AND (digest = '' OR source = '' OR evaluator = '')""",
+    ),
+    (
+        "steps are numbered from 0",
+        """SELECT 'episode ' || episode_id FROM step GROUP BY episode_id
+        HAVING min(step) <> 0 OR max(step) <> count(*) - 1""",
+    ),
+    (
+        "every episode has a judgment and an append entry for it",
+        """SELECT 'episode ' || e.key FROM episode e WHERE NOT EXISTS (
+            SELECT 1 FROM judgment j JOIN change c ON c.judgment_id = j.id
+                AND c.version = j.version AND c.memory_id = e.memory_id
+            WHERE j.episode_id = e.id)""",
+    ),
+    (
+        "each outcome supersedes the one before it",
+        """SELECT 'outcome ' || o.id FROM outcome o WHERE o.supersedes IS NOT
+            (SELECT max(id) FROM outcome p WHERE p.episode_id = o.episode_id AND p.id < o.id)""",
+    ),
+    (
+        "the status of a row is what the version stream says",
+        """SELECT 'row ' || r.id || ': ' || r.status FROM row r
+        LEFT JOIN (SELECT w.row_id, c.kind, max(w.version) FROM change_row w
+            JOIN change c USING (memory_id, version) GROUP BY w.row_id) last
+            ON last.row_id = r.id
+        WHERE r.status <> CASE last.kind WHEN 'quarantine' THEN 1 WHEN 'restore' THEN 0
+            WHEN 'retire' THEN 2 ELSE r.born END""",
+    ),
+)
+
+
+def problems(db: sqlite3.Connection) -> Iterator[Problem]:
+    """All that is wrong with the file, every memory in it; nothing if it is whole."""
+    yield from _capped("SQLite's integrity check", _integrity(db))
+    for rule, query in _QUERIES:
+        yield from _capped(rule, _found(db, query))
+    yield from _capped("the digest of a state fits its text", _states(db))
+    yield from _capped("decisions can be read back, one for each step that has one", _decisions(db))
+
+
+def _capped(rule: str, found: Iterator[str]) -> Iterator[Problem]:
+    shown = 0
+    try:
+        for shown, text in enumerate(found, 1):
+            if shown <= _SHOWN:
+                yield Problem(rule, text)
+    except sqlite3.DatabaseError as error:
+        # A damaged page stops the query; the other rules may still tell something.
+        yield Problem(rule, f"cannot be checked: {error}")
+    if shown > _SHOWN:
+        yield Problem(rule, f"… and {shown - _SHOWN} more")
+
+
+def _found(db: sqlite3.Connection, query: str) -> Iterator[str]:
+    for (text,) in db.execute(query):
+        yield text
+
+
+def _integrity(db: sqlite3.Connection) -> Iterator[str]:
+    for (text,) in db.execute("PRAGMA integrity_check"):
+        if text != "ok":
+            yield text
+    for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
+        yield f"{table} {row} points to a {parent} that is not there"
+
+
+def _states(db: sqlite3.Connection) -> Iterator[str]:
+    for i, memory, scope, digest, *texts in db.execute(
+        "SELECT id, memory_id, scope, digest, text, context, place FROM state"
+    ):
+        if state_digest(scope_key(memory, scope), State(*texts)) != digest:
+            yield f"state {i}"
+
+
+def _decisions(db: sqlite3.Connection) -> Iterator[str]:
+    for key, body, crc, decided in db.execute(
+        """SELECT e.key, d.body, d.crc,
+            (SELECT count(read) FROM step s WHERE s.episode_id = e.id)
+        FROM episode e LEFT JOIN decision d ON d.episode_id = e.id"""
+    ):
+        try:
+            packed = packing.unpack(packing.checked(body, crc, key)) if body is not None else []
+        except RecordError as error:
+            yield str(error)
+            continue
+        if sum(p is not None for p in packed) != decided:
+            yield f"episode {key}"

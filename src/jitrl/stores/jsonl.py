@@ -1,0 +1,128 @@
+"""A memory as JSON lines: one episode a line, all or nothing when it comes back."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from jitrl.errors import RecordError
+from jitrl.stores import line
+from jitrl.stores.records import Derive, EpisodeRecord
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Scored
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A line that was left out, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did.
+
+    Attributes:
+        episodes: Episodes that were added.
+        duplicates: Lines whose key was in the memory already; nothing was written for them.
+        rows: Rows that were derived from the added episodes.
+        quarantined: Those of them that are in quarantine.
+    """
+
+    episodes: int
+    duplicates: int
+    rows: int
+    quarantined: int
+    skipped: tuple[Skipped, ...] = ()
+
+
+def export(store: SQLiteStore, *, scope: str | None = None) -> Iterator[bytes]:
+    """The memory as lines (with their line end), in commit order.
+
+    Episodes with decisions, outcome history, present judgment and quarantine; rows follow from
+    them. Earlier judgments and retired rows are left out.
+    """
+    return (line.dump(record) for record in store.records(scope=scope))
+
+
+def read(
+    store: SQLiteStore,
+    lines: Iterable[bytes],
+    derive: Derive,
+    *,
+    name: str = "line",
+    trust: bool = False,
+    skip_bad: bool = False,
+    principal: str = "import",
+) -> Imported:
+    """Add the episodes of ``lines``: all or none, or all but the bad ones.
+
+    What comes from elsewhere counts as basis ``import`` of ``principal`` and starts in quarantine;
+    what it said of itself stays in ``info["import"]``. Keys that are there already are left alone,
+    so doing it twice is harmless.
+
+    Args:
+        derive: Makes the rows of an episode.
+        name: Of the file, for messages.
+        trust: Keep basis, principals and quarantine as the file has them.
+        skip_bad: Leave bad lines out and report them.
+
+    Raises:
+        RecordError: With the line number, if a line is bad; nothing is added then.
+    """
+    episodes = duplicates = rows = quarantined = 0
+    skipped: list[Skipped] = []
+    with store.batch():
+        for number, text in enumerate(lines, 1):
+            if number == 1:
+                text = text.removeprefix(codecs.BOM_UTF8)
+            if not text.strip():
+                continue
+            try:
+                record = line.parse(text)
+                if not trust:
+                    record = _distrusted(record, principal)
+                derived = derive(record.episode, record.judgment)
+                receipt = store.commit_record(record, derived)
+            except (RecordError, ValueError) as error:
+                if not skip_bad:
+                    raise RecordError(f"{name}:{number}: {error}") from error
+                skipped.append(Skipped(number, str(error)))
+                continue
+            duplicates += receipt.duplicate
+            episodes += not receipt.duplicate
+            rows += receipt.rows
+            if not receipt.duplicate:
+                held = record.quarantined
+                quarantined += (
+                    len(derived)
+                    if record.is_quarantined
+                    else sum(row.step in held for row in derived)
+                )
+    return Imported(episodes, duplicates, rows, quarantined, tuple(skipped))
+
+
+def _distrusted(record: EpisodeRecord, principal: str) -> EpisodeRecord:
+    e, judgment = record.episode, record.judgment
+    basis = judgment.basis if isinstance(judgment, Scored) else None
+    info = {"import": {"principal": e.principal, "basis": basis}} | dict(e.info)
+    outcomes = tuple(
+        entry
+        if entry.outcome is None
+        else replace(entry, outcome=replace(entry.outcome, basis="import", principal=principal))
+        for entry in record.outcomes
+    )
+    episode = replace(
+        e,
+        principal=principal,
+        outcome=outcomes[-1].outcome if outcomes else None,
+        info=info,
+    )
+    if isinstance(judgment, Scored):
+        judgment = replace(judgment, basis="import")
+    return replace(
+        record, episode=episode, judgment=judgment, outcomes=outcomes, is_quarantined=True
+    )

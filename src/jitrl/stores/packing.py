@@ -1,0 +1,85 @@
+"""Decisions as bytes: every number exact, no field names, one place per step."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from jitrl.errors import InputError, RecordError
+from jitrl.types import Decision, Neighbor, Weighed
+
+# A field's place in its class is the format: add fields at the end, with a default, and old
+# files stay readable; anything else needs a migration. A test pins the order.
+_HEAD = tuple(f.name for f in fields(Decision) if f.name not in ("candidates", "neighbors"))
+_head = attrgetter(*_HEAD)
+_weighed = attrgetter(*(f.name for f in fields(Weighed)))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is neither text nor a number")
+
+
+_encode = msgspec.msgpack.Encoder(enc_hook=_plain).encode
+_decode = msgspec.msgpack.Decoder().decode
+
+
+def pack(decisions: Sequence[Decision | None]) -> bytes:
+    """The decisions of an episode, one place per step, shape [T].
+
+    Raises:
+        InputError: If a decision holds something that is not text or a number.
+    """
+    try:
+        return _encode(
+            [d and (_head(d), list(map(_weighed, d.candidates)), d.neighbors) for d in decisions]
+        )
+    except (TypeError, UnicodeEncodeError, OverflowError) as error:
+        raise InputError(f"a decision cannot be stored: {error}") from error
+
+
+def unpack(body: bytes) -> list[Any]:
+    """The packed decision of each step, for ``build``; ``None`` where there is none."""
+    packed: list[Any] = _decode(body)
+    return packed
+
+
+def build(packed: Any) -> Decision:
+    """One decision, equal to the one that was packed."""
+    head, candidates, neighbors = packed
+    named: dict[str, Any] = dict(zip(_HEAD, head, strict=False))
+    named["draws"] = tuple(named["draws"])
+    return Decision(
+        candidates=tuple(Weighed(*c) for c in candidates),
+        neighbors=tuple(_neighbor(n) for n in neighbors),
+        **named,
+    )
+
+
+def checked(body: bytes, crc: int, key: str) -> bytes:
+    """``body``, if its checksum is right.
+
+    Raises:
+        RecordError: If the bytes changed since they were written.
+    """
+    if zlib.crc32(body) != crc:
+        raise RecordError(
+            f"the decisions of episode {key!r} are damaged on disk (checksum); "
+            "take a backup or an export"
+        )
+    return body
+
+
+_ROWS = Neighbor._fields.index("rows")
+
+
+def _neighbor(values: list[Any]) -> Neighbor:
+    values[_ROWS] = tuple(values[_ROWS])
+    return Neighbor(*values)

@@ -1,0 +1,202 @@
+"""The tables of a memory file, and how files made by older versions are brought up to date."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+
+from jitrl.errors import StoreError, StoreVersionError
+
+APPLICATION_ID = 0x4A695452
+"""Marks an SQLite file as ours (``JiTR``)."""
+
+VERSION = 1
+"""Schema this package reads and writes (``PRAGMA user_version``)."""
+
+Migration = Callable[[sqlite3.Connection], None]
+
+MIGRATIONS: Mapping[int, Migration] = {}
+"""From version n to n + 1, by n. Runs inside one transaction; must not commit."""
+
+# What VERSION looks like. A new version changes these statements and adds a migration that gives
+# a file of the version before the same tables.
+TABLES = (
+    # One memory; several may share a file. `head` is the newest version of its stream.
+    """CREATE TABLE memory(
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        config TEXT NOT NULL DEFAULT '{}',
+        head INTEGER NOT NULL DEFAULT 0)""",
+    # Distinct states of a memory and scope; `digest` is over both and the three texts.
+    """CREATE TABLE state(
+        id INTEGER PRIMARY KEY,
+        memory_id INTEGER NOT NULL REFERENCES memory,
+        scope TEXT NOT NULL,
+        digest BLOB NOT NULL UNIQUE,
+        text TEXT NOT NULL,
+        context TEXT NOT NULL,
+        place TEXT NOT NULL)""",
+    # The journal: written once, but for `quarantined`: rows derived later start in quarantine.
+    # An episode's present outcome and judgment are those with the highest id.
+    """CREATE TABLE episode(
+        id INTEGER PRIMARY KEY,
+        memory_id INTEGER NOT NULL REFERENCES memory,
+        key TEXT NOT NULL,
+        task TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        status TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        config TEXT NOT NULL,
+        principal TEXT NOT NULL,
+        holdout INTEGER NOT NULL,
+        started REAL NOT NULL,
+        finished REAL NOT NULL,
+        info TEXT NOT NULL,
+        scorers TEXT NOT NULL,
+        quarantined INTEGER NOT NULL,
+        UNIQUE(memory_id, key))""",
+    # `read` is the memory version that the step's decision saw; NULL without a decision.
+    """CREATE TABLE step(
+        episode_id INTEGER NOT NULL REFERENCES episode,
+        step INTEGER NOT NULL,
+        state_id INTEGER NOT NULL REFERENCES state,
+        action TEXT NOT NULL,
+        reward REAL,
+        next_state_id INTEGER REFERENCES state,
+        novelty REAL NOT NULL,
+        read INTEGER,
+        PRIMARY KEY(episode_id, step)) WITHOUT ROWID""",
+    "CREATE INDEX step_read ON step(read) WHERE read IS NOT NULL",
+    # All decisions of an episode, packed (see packing.py); `crc` is zlib.crc32 of `body`.
+    """CREATE TABLE decision(
+        episode_id INTEGER PRIMARY KEY REFERENCES episode,
+        body BLOB NOT NULL,
+        crc INTEGER NOT NULL)""",
+    # What was said about the end of an episode; `value` NULL withdraws what it supersedes.
+    """CREATE TABLE outcome(
+        id INTEGER PRIMARY KEY,
+        episode_id INTEGER NOT NULL REFERENCES episode,
+        value REAL,
+        basis TEXT NOT NULL,
+        evaluator TEXT NOT NULL,
+        told INTEGER NOT NULL,
+        principal TEXT NOT NULL,
+        at REAL NOT NULL,
+        supersedes INTEGER REFERENCES outcome)""",
+    "CREATE INDEX outcome_episode ON outcome(episode_id)",
+    # Step rewards, or why there are none (`rewards` NULL, `reason` set), and the provenance
+    # that the rows first_row .. first_row + rows - 1 share.
+    """CREATE TABLE judgment(
+        id INTEGER PRIMARY KEY,
+        episode_id INTEGER NOT NULL REFERENCES episode,
+        version INTEGER NOT NULL,
+        evaluator TEXT NOT NULL,
+        told INTEGER,
+        basis TEXT,
+        rewards TEXT,
+        reason TEXT NOT NULL,
+        principal TEXT NOT NULL,
+        source TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        first_row INTEGER NOT NULL,
+        rows INTEGER NOT NULL)""",
+    "CREATE INDEX judgment_episode ON judgment(episode_id)",
+    # What similarity search reads. `born` and `status`: 0 active, 1 quarantined, 2 retired.
+    """CREATE TABLE row(
+        id INTEGER PRIMARY KEY,
+        judgment_id INTEGER NOT NULL REFERENCES judgment,
+        step INTEGER NOT NULL,
+        state_id INTEGER NOT NULL REFERENCES state,
+        action TEXT NOT NULL,
+        reward REAL NOT NULL,
+        ret REAL NOT NULL,
+        next_state_id INTEGER REFERENCES state,
+        terminal INTEGER NOT NULL,
+        novelty REAL NOT NULL,
+        born INTEGER NOT NULL,
+        status INTEGER NOT NULL)""",
+    # The version stream: append (with the judgment that brought rows), quarantine, restore, retire.
+    """CREATE TABLE change(
+        memory_id INTEGER NOT NULL REFERENCES memory,
+        version INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        episode_id INTEGER REFERENCES episode,
+        judgment_id INTEGER REFERENCES judgment,
+        reason TEXT NOT NULL,
+        principal TEXT NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY(memory_id, version)) WITHOUT ROWID""",
+    # The rows whose status a quarantine, restore or retire entry changed.
+    """CREATE TABLE change_row(
+        memory_id INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        row_id INTEGER NOT NULL REFERENCES row,
+        PRIMARY KEY(memory_id, version, row_id)) WITHOUT ROWID""",
+)
+
+_NAMES = frozenset(table.split("(")[0].split()[2] for table in TABLES if "TABLE" in table)
+
+
+def needs_work(db: sqlite3.Connection, path: str, *, version: int = VERSION) -> bool:
+    """Whether the file is empty or older than ``version``; reads only.
+
+    Raises:
+        StoreVersionError: If a newer version of this package wrote the file.
+        StoreError: If it belongs to another program, or tables are missing.
+    """
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    (found,) = db.execute("PRAGMA user_version").fetchone()
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if application != APPLICATION_ID:
+        if tables or found or application:
+            raise StoreError(
+                f"{path} is an SQLite database of another program (tables: "
+                f"{', '.join(sorted(tables)) or 'none'}); choose another file"
+            )
+        return True
+    if found > version:
+        raise StoreVersionError(
+            f"{path} has schema version {found}, this jitrl reads up to {version}; "
+            "upgrade it: pip install -U jitrl"
+        )
+    missing = _NAMES - tables
+    if found == VERSION and missing:
+        raise StoreError(
+            f"{path} is damaged: table {', '.join(sorted(missing))} is missing; "
+            "take a backup or an export"
+        )
+    return bool(found < version)
+
+
+def prepare(
+    db: sqlite3.Connection,
+    path: str,
+    *,
+    version: int = VERSION,
+    migrations: Mapping[int, Migration] = MIGRATIONS,
+) -> None:
+    """Create the tables, or migrate step by step to ``version``, in one transaction.
+
+    Raises:
+        StoreError: As ``needs_work``, or if there is no way from the file's version.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have done it while this one waited for the lock.
+        if needs_work(db, path, version=version):
+            (found,) = db.execute("PRAGMA user_version").fetchone()
+            if not found:
+                for statement in TABLES:
+                    db.execute(statement)
+                found = VERSION
+            for step in range(found, version):
+                if step not in migrations:
+                    raise StoreError(f"{path} has schema version {step}; no migration starts there")
+                migrations[step](db)
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {version}")
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise

@@ -1,0 +1,300 @@
+"""``SQLiteStore``: journal, outcomes, derived rows and version stream in one file."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Literal
+
+import msgspec
+
+from jitrl.errors import ConfigError, InputError, StoreError
+from jitrl.ports import Change, Receipt
+from jitrl.stores import checks, journal, reads, stats
+from jitrl.stores.checks import Problem
+from jitrl.stores.connection import Connection
+from jitrl.stores.records import (
+    DecisionRecord,
+    EpisodeRecord,
+    EpisodeSummary,
+    OutcomeEntry,
+    check_json,
+    parse_decision_id,
+)
+from jitrl.stores.stats import Stats
+from jitrl.types import Episode, Judgment, Outcome, Row
+
+_PAGE = 256
+"""Changes or decisions that are read in one transaction."""
+_EPISODE_PAGE = 16
+"""Episodes that are read in one transaction; each may hold hundreds of kilobytes."""
+
+
+class SQLiteStore:
+    """A memory in an SQLite file. Safe for any number of threads and processes.
+
+    Args:
+        path: The file; made if it does not exist. ``:memory:`` keeps nothing.
+        memory: Name of the memory in the file; made if it does not exist.
+        readonly: Refuse every write, and never create anything.
+        timeout: Seconds to wait for another writer.
+
+    Raises:
+        StoreVersionError: If a newer version of this package wrote the file.
+        StoreError: If the path cannot be used, or is not a memory file.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        memory: str = "default",
+        readonly: bool = False,
+        timeout: float = 60.0,
+    ) -> None:
+        self.path = os.fspath(path)
+        self.memory = memory
+        if not self.path or not memory:
+            raise ConfigError("a store needs a path (or ':memory:') and a name for its memory")
+        self._db = Connection(self.path, readonly=readonly, timeout=timeout)
+        try:
+            self._id = self._find_memory(readonly)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _find_memory(self, readonly: bool) -> int:
+        query = "SELECT id FROM memory WHERE name = ?"
+        with self._db.reading() as db:
+            found = db.execute(query, (self.memory,)).fetchone()
+            names = [name for (name,) in db.execute("SELECT name FROM memory ORDER BY id")]
+        if found:
+            return int(found[0])
+        if readonly:
+            raise StoreError(f"{self.path} has no memory {self.memory!r}; it has {names}")
+        with self._db.writing() as db:
+            db.execute("INSERT OR IGNORE INTO memory(name) VALUES (?)", (self.memory,))
+            return int(db.execute(query, (self.memory,)).fetchone()[0])
+
+    def __enter__(self) -> SQLiteStore:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the file; may be called twice."""
+        self._db.close()
+
+    # --- writing ------------------------------------------------------------------------------
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make all writes of the block one transaction: everything or nothing.
+
+        Nothing inside is acknowledged before the block ends; other writers wait meanwhile.
+        """
+        with self._db.writing():
+            yield
+
+    def commit(self, episode: Episode, judgment: Judgment, rows: Sequence[Row]) -> Receipt:
+        """Write an episode, its judgment and rows in one transaction, once per key.
+
+        An ``Unscored`` episode is journaled and counted, and must come without rows.
+
+        Raises:
+            InputError: If a value cannot be stored, or rows do not belong to the episode.
+            StoreError: If the file cannot be written; nothing was.
+        """
+        now = time.time()
+        outcomes = (OutcomeEntry(episode.outcome, now),) if episode.outcome else ()
+        return self.commit_record(EpisodeRecord(episode, judgment, outcomes), rows)
+
+    def commit_record(self, record: EpisodeRecord, rows: Sequence[Row]) -> Receipt:
+        """As ``commit``, with the outcome history and quarantine of an episode from elsewhere."""
+        prepared = journal.prepare(record, rows)
+        with self._db.writing() as db:
+            return journal.commit(db, self._id, prepared)
+
+    def rederive(
+        self, key: str, outcome: Outcome | None, judgment: Judgment, rows: Sequence[Row]
+    ) -> Receipt:
+        """Add an outcome entry (``None`` withdraws), retire the episode's rows, append ``rows``.
+
+        New rows of steps that are in quarantine start there too. Saying the same again
+        (outcome, judgment and rows are the present ones) writes nothing: ``duplicate``.
+
+        Raises:
+            InputError: As ``commit``.
+            StoreError: If there is no such episode, or the file cannot be written.
+        """
+        with self._db.writing() as db:
+            return journal.rederive(db, self._id, key, outcome, judgment, rows)
+
+    def replace(self, key: str, judgment: Judgment, rows: Sequence[Row], reason: str) -> Receipt:
+        """Retire the episode's rows and append ``rows``; the outcome stays as it is."""
+        with self._db.writing() as db:
+            return journal.replace(db, self._id, key, judgment, rows, reason)
+
+    def set_status(
+        self,
+        status: Literal["active", "quarantined"],
+        *,
+        rows: Collection[int] = (),
+        episodes: Collection[str] = (),
+        reason: str = "",
+        principal: str = "",
+    ) -> int:
+        """Quarantine or restore rows; returns how many changed. Retired rows stay retired.
+
+        For whole episodes the mark stays: rows that are derived later start in quarantine.
+
+        Raises:
+            InputError: If ``status`` is neither ``active`` nor ``quarantined``.
+            StoreError: If a row or episode does not exist; nothing changes then.
+        """
+        if status not in ("active", "quarantined"):
+            raise InputError(f"status {status!r} must be 'active' or 'quarantined'")
+        with self._db.writing() as db:
+            return journal.set_status(
+                db,
+                self._id,
+                status,
+                rows=rows,
+                episodes=episodes,
+                reason=reason,
+                principal=principal,
+            )
+
+    def configure(self, settings: Mapping[str, Any]) -> None:
+        """Remember the settings that derive rows (``gamma`` …), for a later rebuild or import."""
+        check_json(settings, "settings")
+        with self._db.writing() as db:
+            text = msgspec.json.encode(settings).decode()
+            db.execute("UPDATE memory SET config = ? WHERE id = ?", (text, self._id))
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def settings(self) -> dict[str, Any]:
+        """What ``configure`` remembered; empty if nothing."""
+        with self._db.reading() as db:
+            (text,) = db.execute("SELECT config FROM memory WHERE id = ?", (self._id,)).fetchone()
+        found: dict[str, Any] = msgspec.json.decode(text)
+        return found
+
+    def head(self) -> int:
+        """Newest version; a commit by any process counts at the next call."""
+        return self._db.head(self._id)
+
+    def changes(self, after: int, *, scope: str | None = None) -> Iterator[Change]:
+        """Entries of the version stream later than ``after``, in order.
+
+        Rows of an ``append`` have the status they were stored with; rows of the other kinds the
+        status they were given. So the entries up to v, replayed, are the memory as of v. Equal
+        states are one object within one call.
+        """
+        reader = reads.RowReader()
+        while True:
+            with self._db.reading() as db:
+                page, last = reads.changes(db, reader, self._id, after, scope, _PAGE)
+            if not last:
+                return
+            yield from page
+            after = last
+
+    def episode(self, key: str) -> Episode:
+        """The journaled episode with its present outcome.
+
+        Raises:
+            StoreError: If there is none of that key.
+        """
+        return self.record(key).episode
+
+    def record(self, key: str) -> EpisodeRecord:
+        """An episode with its judgment, outcome history and quarantine.
+
+        Raises:
+            StoreError: If there is none of that key.
+        """
+        with self._db.reading() as db:
+            return reads.read_record(db, reads.RowReader(), reads.must_find(db, self._id, key))
+
+    def rows(self, key: str) -> tuple[Row, ...]:
+        """All rows an episode ever had, oldest first, with their present status.
+
+        Raises:
+            StoreError: If there is none of that key.
+        """
+        with self._db.reading() as db:
+            return reads.episode_rows(reads.RowReader(), db, reads.must_find(db, self._id, key)[0])
+
+    def episodes(self, *, scope: str | None = None, task: str | None = None) -> Iterator[Episode]:
+        """Journaled episodes in the order they were committed."""
+        return (record.episode for record in self.records(scope=scope, task=task))
+
+    def records(
+        self, *, scope: str | None = None, task: str | None = None
+    ) -> Iterator[EpisodeRecord]:
+        """Everything about each episode, in the order they were committed."""
+        after = 0
+        while True:
+            reader = reads.RowReader()
+            with self._db.reading() as db:
+                page = reads.page_of_episodes(db, self._id, after, scope, task, _EPISODE_PAGE)
+                records = [reads.read_record(db, reader, raw) for raw in page]
+            if not page:
+                return
+            yield from records
+            after = page[-1][0]
+
+    def decision(self, id: str) -> DecisionRecord:
+        """The journaled decision ``EPISODE_KEY#STEP``.
+
+        Raises:
+            InputError: If ``id`` is not of that form.
+            StoreError: If there is no such episode or step, or it was decided elsewhere.
+        """
+        key, step = parse_decision_id(id)
+        with self._db.reading() as db:
+            raw = reads.must_find(db, self._id, key)
+            found = reads.read_decision_records(db, [(raw[0], step)])
+        if not found:
+            raise StoreError(f"episode {key!r} has no decision at step {step}")
+        return found[0]
+
+    def decisions(self, *, scope: str | None = None) -> Iterator[DecisionRecord]:
+        """Journaled decisions by the memory version they read, then in commit order."""
+        after = (-1, 0, 0)
+        while True:
+            with self._db.reading() as db:
+                page = reads.page_of_decisions(db, self._id, after, scope, _PAGE)
+                records = reads.read_decision_records(db, [(e, t) for _, e, t in page])
+            if not page:
+                return
+            yield from records
+            after = page[-1]
+
+    def summaries(
+        self, *, scope: str | None = None, task: str | None = None, limit: int = -1
+    ) -> list[EpisodeSummary]:
+        """The newest ``limit`` episodes (-1: all), newest first."""
+        with self._db.reading() as db:
+            return stats.summaries(db, self._id, scope=scope, task=task, limit=limit)
+
+    def stats(self) -> Stats:
+        """Counts over the memory, and what is mixed in it that should not be."""
+        with self._db.reading() as db:
+            return stats.collect(db, self._id, self.memory, self._db.size())
+
+    def check(self) -> list[Problem]:
+        """All that is wrong with the file, every memory in it; empty if it is whole."""
+        with self._db.reading() as db:
+            return list(checks.problems(db))

@@ -1,0 +1,99 @@
+import subprocess
+import sys
+
+import pytest
+
+import jitrl as package
+from jitrl.cli.main import COMMANDS, available
+
+
+@pytest.mark.parametrize("command", available())
+def test_every_command_has_a_help_text(jitrl, command):
+    done = jitrl(command, "--help")
+    assert done.code == 0
+    assert "Usage" in done.out
+
+
+def test_help_lists_every_command_with_its_sentence(jitrl):
+    done = jitrl("--help")
+    assert done.code == 0
+    for command in available():
+        assert command in done.out
+        assert COMMANDS[command].split()[0] in done.out
+
+
+def test_without_a_command_the_help_is_shown(jitrl):
+    assert "compare" in jitrl().out
+
+
+def test_the_version_is_printed(jitrl):
+    assert jitrl("--version").out == f"jitrl {package.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "args", [("fly",), ("run", "--wings"), ("report",), ("compare", "--require", "great")]
+)
+def test_wrong_usage_exits_with_2(jitrl, args):
+    done = jitrl(*args)
+    assert (done.code, done.out) == (2, "")
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("run", "--env", "toi"), "error: no environment is named 'toi' (did you mean 'toy'?)"),
+        (("run", "--attempts", "0"), "error: --attempts: run.attempts is '0'"),
+        (("run", "--set", "memory.gama=1"), "error: --set: memory has no setting 'gama'"),
+        (("run", "--set", "gamma=1"), "is not of the form GROUP.SETTING=VALUE"),
+        (("report", "nowhere"), "error: nowhere holds no run"),
+    ],
+)
+def test_a_mistake_is_one_line_on_stderr_and_exits_with_3(jitrl, args, message):
+    done = jitrl(*args)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.count("\n") == 1
+    assert message in done.err
+
+
+BROKEN = """
+import sys
+from jitrl.cli import main, output
+def emit(data):
+    raise KeyError("a bug")
+import jitrl.cli.config
+jitrl.cli.config.emit = emit
+main(sys.argv[1:])
+"""
+
+
+def test_a_bug_is_one_line_unless_one_asks_for_more(tmp_path):
+    def run(*args):
+        command = [sys.executable, "-c", BROKEN, *args, "config", "--json"]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    short, full = run(), run("--debug")
+    assert (short.returncode, full.returncode) == (1, 1)
+    line = "error: KeyError: 'a bug' (unexpected; jitrl --debug shows where)\n"
+    assert short.stderr == line
+    assert "Traceback" in full.stderr
+
+
+def test_debug_shows_where_a_mistake_was_found(tmp_path):
+    command = [sys.executable, "-m", "jitrl.cli", "--debug", "report", "nowhere"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 3
+    assert "Traceback" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: nowhere holds no run")
+
+
+def test_config_shows_every_setting_and_where_it_comes_from(jitrl, monkeypatch):
+    monkeypatch.setenv("JITRL_RUN_ATTEMPTS", "7")
+    done = jitrl("config", "--json")
+    assert done.data["schema"] == "jitrl.config/1"
+    rows = {row["setting"]: row for row in done.data["settings"]}
+    assert (rows["run.attempts"]["value"], rows["run.attempts"]["from"]) == (7, "variable")
+    assert rows["memory.mode"]["from"] == "default"
+    shown = jitrl("config")
+    assert (shown.code, shown.out) == (0, "")
+    assert "run.attempts" in shown.err

@@ -1,0 +1,197 @@
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import msgspec
+import numpy as np
+import pytest
+from made import learned, result
+
+from jitrl.run import chart, report
+from jitrl.run.compare import compare
+from jitrl.run.words import CHINESE, ENGLISH, LANGUAGES
+
+
+@pytest.fixture
+def comparison():
+    static = result("static", learned(end=0.2, attempts=8), agent="static")
+    return compare([static, result("jitrl <a&b>", learned(attempts=8))])
+
+
+def test_every_row_says_how_it_came_about(comparison):
+    for row in report.markdown(comparison, ENGLISH).splitlines():
+        if row.startswith("| static") or row.startswith("| jitrl"):
+            for fact in (
+                "commit abc1234",
+                "config digest-",
+                "tiny-1 (sequence)",
+                "8 tasks × 8 attempts × 2 seeds",
+                "evaluator environment, blind",
+                "rewards after the episode",
+                "sequential, by attempt",
+                "repeat",
+                "120 model calls (30 more from a cache), 4,000 tokens, $0.25",
+            ):
+                assert fact in row
+            if row.startswith("| jitrl"):
+                assert re.search(r"\+0\.\d{3} \[\+0\.\d{3}, \+0\.\d{3}\] \| better", row)
+
+
+def test_told_transfer_failures_and_differences_are_said(comparison):
+    told = result("t", learned(), told=True, run__protocol="transfer", run__schedule="rounds")
+    line = compare([result("s", learned()), told], allow=["evaluator", "protocol", "schedule"])
+    text = report.terms(line.lines[1], ENGLISH)
+    assert "told the gold outcome" in text
+    assert "transfer, own task left out" in text
+    assert "· rounds ·" in text
+    assert "differs in evaluator: ('environment', 'told'); " in text
+
+
+def test_the_numbers_in_markdown_are_those_of_the_comparison(comparison):
+    line = comparison.lines[1]
+    shown = report.cells(line, ENGLISH)
+    assert shown[1:6] == tuple(
+        f"{v:.3f}"
+        for v in (
+            line.summary.avg,
+            line.summary.final,
+            line.summary.first,
+            line.summary.last,
+            line.summary.best,
+        )
+    )
+
+
+def test_a_pipe_in_a_label_does_not_break_the_table():
+    text = report.markdown(compare([result("a|b", learned())]), ENGLISH)
+    assert "| a\\|b |" in text
+
+
+def test_the_data_hold_schema_terms_curve_and_raw_scores(comparison):
+    data = json.loads(msgspec.json.encode(report.data(comparison, "jitrl.report/1")))
+    assert data["schema"] == "jitrl.report/1"
+    row = data["rows"][1]
+    assert np.array(row["scores"]).shape == (8, 2, 8)
+    assert row["avg"] == pytest.approx(np.mean(row["scores"]))
+    assert row["difference"]["low"] > 0
+    assert row["verdict"] == "better"
+    assert len(row["curve"]) == 8
+    assert data["rows"][0]["difference"] is None
+
+
+def test_without_an_interval_the_reason_takes_its_place():
+    few = compare([result("s", np.zeros((2, 1, 3))), result("m", np.ones((2, 1, 3)))])
+    assert "+1.000 [2 clusters; 6 are needed]" in report.markdown(few, ENGLISH)
+    data = report.data(few, "x")["rows"][1]["difference"]
+    assert (data["low"], data["reason"]) == (None, "2 clusters; 6 are needed")
+
+
+class Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.links, self.text = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.links += [v for k, v in attrs if k in ("src", "href")]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+def test_the_page_needs_nothing_from_outside_and_escapes_labels(comparison, words):
+    html = report.html(comparison, words)
+    page = Page(html)
+    assert page.links == []
+    assert not {"script", "link", "img", "iframe"} & set(page.tags)
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "jitrl <a&b>" in "".join(page.text)
+    assert "<a&b>" not in html
+    assert "prefers-color-scheme: dark" in html
+    assert f'<html lang="{words.code}">' in html
+
+
+def test_the_chinese_page_is_chinese(comparison):
+    html = report.html(comparison, CHINESE)
+    for word in ("学习曲线", "平均", "更好", "第几次尝试"):
+        assert word in html
+    assert "verdict" not in "".join(Page(html).text)
+
+
+def drawing(comparison):
+    svg = chart.svg(chart.traces(comparison, ENGLISH), ENGLISH)
+    return ElementTree.fromstring(svg), svg
+
+
+def test_the_curve_is_well_formed_and_drawn_where_the_scores_are(comparison):
+    root, _ = drawing(comparison)
+    lines = [e for e in root.iter() if e.tag.endswith("polyline")]
+    assert len(lines) == 3  # chances of the base, the base, and the other run
+    points = [tuple(map(float, p.split(","))) for p in lines[-1].get("points").split()]
+    xs = [x for x, _ in points]
+    assert xs == sorted(xs)
+    assert len(points) == 8
+    low, high = chart.HEIGHT - chart.BOTTOM, chart.TOP
+    heights = [low - mean * (low - high) for mean in comparison.lines[1].curve.mean]
+    assert [y for _, y in points] == pytest.approx(heights, abs=0.06)
+    bands = [e for e in root.iter() if e.tag.endswith("polygon")]
+    assert len(bands) == 2
+
+
+def test_labels_at_the_end_of_lines_do_not_overlap():
+    runs = [result(name, np.full((6, 1, 3), 0.5)) for name in ("a", "b", "c", "d")]
+    root, _ = drawing(compare(runs))
+    labels = [e for e in root.iter() if e.get("class", "").startswith("label")]
+    heights = sorted(float(e.get("y")) for e in labels)
+    assert min(np.diff(heights)) >= 16.9
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0.0, 1.0, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (-7.0, 3.0, [-8, -6, -4, -2, 0, 2, 4]),
+        (0.0, 300.0, [0, 100, 200, 300]),
+        (0.42, 0.43, [0.42, 0.422, 0.424, 0.426, 0.428, 0.43]),
+    ],
+)
+def test_ticks_are_round_and_cover_the_scores(low, high, ticks):
+    assert chart.nice_ticks(low, high) == pytest.approx(ticks)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "ticks"),
+    [
+        (1, [1]),
+        (5, [1, 2, 3, 4, 5]),
+        (25, [1, 5, 10, 15, 20, 25]),
+        (50, [1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]),
+        (97, [1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 97]),
+    ],
+)
+def test_marked_attempts_are_few_and_end_with_the_last(attempts, ticks):
+    assert chart.attempt_ticks(attempts) == ticks
+
+
+def test_one_attempt_and_equal_scores_can_be_drawn():
+    root, svg = drawing(compare([result("a", np.full((6, 1, 1), 7.0))]))
+    assert "nan" not in svg
+    assert [e for e in root.iter() if e.tag.endswith("circle")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_picture_is_written_when_matplotlib_and_a_font_are_there(comparison, language, tmp_path):
+    pytest.importorskip("matplotlib")
+    from jitrl.errors import ConfigError
+    from jitrl.run import png
+
+    words, path = LANGUAGES[language], tmp_path / "curve.png"
+    try:
+        png.write(path, chart.traces(comparison, words), words)
+    except ConfigError as error:
+        pytest.skip(str(error))
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert path.stat().st_size > 10_000

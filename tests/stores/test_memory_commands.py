@@ -1,0 +1,245 @@
+"""`jitrl memory` on real files: data on stdout, words on stderr, errors by exit code."""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from jitrl.cli import main
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.store_samples import put, sample_episode
+from jitrl.types import Outcome, Unscored
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.out)
+
+
+Jitrl = Callable[..., Done]
+
+
+@pytest.fixture
+def jitrl(capfdbinary: pytest.CaptureFixture[bytes]) -> Jitrl:
+    def call(*args: object) -> Done:
+        with pytest.raises(SystemExit) as end:
+            main(["memory", *map(str, args)])
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return Done(int(end.value.code or 0), out.decode(), err.decode())
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A memory with a good episode, one told by a desk, and one without outcome."""
+    path = tmp_path / "memory.db"
+    with SQLiteStore(path) as store:
+        put(store, sample_episode("订单-1"))
+        told = Outcome(1.0, "human", "desk", told=True)
+        put(store, dataclasses.replace(sample_episode("told"), outcome=told))
+        store.commit(
+            dataclasses.replace(sample_episode("open"), outcome=None), Unscored("no outcome"), ()
+        )
+    return path
+
+
+def status_of(file: Path, key: str) -> list[str]:
+    with SQLiteStore(file, readonly=True) as store:
+        return [row.status for row in store.rows(key)]
+
+
+def test_ls_lists_episodes_newest_first(jitrl: Jitrl, file: Path) -> None:
+    done = jitrl("ls", file, "--json")
+    assert done.code == 0
+    assert done.err == ""
+    assert done.data["schema"] == "jitrl.memory.ls/1"
+    assert [e["key"] for e in done.data["episodes"]] == ["open", "told", "订单-1"]
+    assert "订单-1" in done.out
+    assert [e["key"] for e in jitrl("ls", file, "--json", "--limit", 1).data["episodes"]] == [
+        "open"
+    ]
+    words = jitrl("ls", file, "--scope", "shop", "--task", "t1")
+    assert words.out == ""
+    assert "no: no outcome" in words.err
+    assert "订单-1" in words.err
+
+
+def test_show_tells_all_about_an_episode(jitrl: Jitrl, file: Path) -> None:
+    data = jitrl("show", file, "订单-1", "--json").data
+    assert data["schema"] == "jitrl.memory.show/1"
+    assert data["episode"]["schema"] == "jitrl.episode"
+    decision = data["episode"]["steps"][0]["decision"]
+    assert decision["scorer"] == "letters"
+    assert decision["neighbors"][0]["similarity"] == 0.9
+    assert [row["ret"] for row in data["rows"]] == [0.25, 0.5, 1.0]
+    words = jitrl("show", file, "订单-1").err
+    assert "scored by outcome (test, blind)" in words
+    assert "click(2)" in words
+    assert "nothing is learned: no outcome" in jitrl("show", file, "open").err
+
+
+def test_stats_counts_and_warns_of_what_is_mixed(jitrl: Jitrl, file: Path) -> None:
+    data = jitrl("stats", file, "--json").data
+    assert data["schema"] == "jitrl.memory.stats/1"
+    assert data["rows"] == {"active": 6, "quarantined": 0, "retired": 0}
+    assert data["unscored"] == {"no outcome": 1}
+    assert [m["what"] for m in data["mixed"]] == ["told", "evaluator"]
+    assert "warning: scope shop mixes told" in jitrl("stats", file).err
+
+
+def test_quarantine_and_restore_change_rows_and_episodes(jitrl: Jitrl, file: Path) -> None:
+    done = jitrl(
+        "quarantine", file, "--episode", "订单-1", "--reason", "odd", "--principal", "ann", "--json"
+    )
+    assert done.data == {
+        "schema": "jitrl.memory.status/1",
+        "status": "quarantined",
+        "changed": 3,
+        "version": 4,
+    }
+    assert status_of(file, "订单-1") == ["quarantined"] * 3
+    with SQLiteStore(file) as store:
+        (change,) = store.changes(3)
+        assert (change.reason, change.principal) == ("odd", "ann")
+    assert "2 rows are active now" in jitrl("restore", file, "--row", 1, "--row", 3).err
+    assert status_of(file, "订单-1") == ["active", "quarantined", "active"]
+
+
+def test_an_export_is_imported_into_quarantine(jitrl: Jitrl, file: Path, tmp_path: Path) -> None:
+    lines, other = tmp_path / "out.jsonl", tmp_path / "other.db"
+    done = jitrl("export", file, lines, "--json")
+    assert done.data == {"schema": "jitrl.memory.export/1", "episodes": 3, "target": str(lines)}
+    assert len(lines.read_bytes().splitlines()) == 3
+    done = jitrl("import", other, lines, "--gamma", 0.5, "--json")
+    assert done.data == {
+        "schema": "jitrl.memory.import/1",
+        "episodes": 3,
+        "duplicates": 0,
+        "rows": 6,
+        "quarantined": 6,
+        "skipped": [],
+    }
+    assert status_of(other, "订单-1") == ["quarantined"] * 3
+    again = jitrl("import", other, lines, "--gamma", 0.5)
+    assert "0 episodes added" in again.err
+    assert "3 were there already" in again.err
+
+
+def test_an_import_can_be_trusted_and_can_leave_bad_lines_out(
+    jitrl: Jitrl, file: Path, tmp_path: Path
+) -> None:
+    lines, other = tmp_path / "out.jsonl", tmp_path / "other.db"
+    jitrl("export", file, lines)
+    with lines.open("ab") as out:
+        out.write(b'{"schema": "nonsense"}\n')
+    done = jitrl("import", other, lines, "--gamma", 0.5)
+    assert (done.code, done.out) == (4, "")
+    assert f"{lines}:4: " in done.err
+    assert jitrl("ls", other, "--json").data["episodes"] == []
+    done = jitrl("import", other, lines, "--gamma", 0.5, "--trust", "--skip-bad", "--json")
+    assert done.data["episodes"] == 3
+    assert [s["line"] for s in done.data["skipped"]] == [4]
+    assert f"{lines}:4 left out" in done.err
+    assert status_of(other, "订单-1") == ["active"] * 3
+
+
+def test_an_export_to_stdout_is_read_from_stdin(
+    jitrl: Jitrl, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exported = jitrl("export", file, "-").out
+    assert len(exported.splitlines()) == 3
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(exported.encode())))
+    done = jitrl("import", tmp_path / "other.db", "-", "--gamma", 0.5)
+    assert "3 episodes added" in done.err
+
+
+def test_a_failed_export_leaves_no_half_file(jitrl: Jitrl, file: Path, tmp_path: Path) -> None:
+    done = jitrl("export", file, tmp_path / "nowhere" / "out.jsonl")
+    assert done.code == 4
+    assert "cannot write" in done.err
+    (tmp_path / "out.jsonl").write_text("precious")
+    assert jitrl("export", tmp_path / "no.db", tmp_path / "out.jsonl").code == 4
+    assert (tmp_path / "out.jsonl").read_text() == "precious"
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_rebuild_replaces_rows_that_the_journal_does_not_give(jitrl: Jitrl, file: Path) -> None:
+    done = jitrl("rebuild", file, "--gamma", 0.9, "--dry-run", "--json")
+    assert done.code == 1
+    assert not done.data["is_applied"]
+    assert [d["episode"] for d in done.data["differences"]] == ["订单-1", "told"]
+    assert status_of(file, "told") == ["active"] * 3
+    assert jitrl("rebuild", file, "--gamma", 0.9).code == 0
+    assert status_of(file, "told") == ["retired"] * 3 + ["active"] * 3
+    with SQLiteStore(file) as store:
+        assert [r.ret for r in store.rows("told")[3:]] == pytest.approx([0.81, 0.9, 1.0])
+        store.configure({"gamma": 0.9, "trusted": ["test", "human"]})
+    done = jitrl("rebuild", file, "--dry-run", "--json")
+    assert (done.code, done.data["differences"]) == (0, [])
+
+
+def test_check_exits_with_1_if_anything_is_wrong(jitrl: Jitrl, file: Path) -> None:
+    done = jitrl("check", file, "--json")
+    assert (done.code, done.data) == (
+        0,
+        {"schema": "jitrl.memory.check/1", "is_whole": True, "problems": []},
+    )
+    text = file.read_bytes()
+    file.write_bytes(text.replace(b"page 1", b"page 8"))
+    done = jitrl("check", file)
+    assert done.code == 1
+    assert "the digest of a state fits its text" in done.err
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (("ls", "nowhere.db"), 4, "there is no memory file nowhere.db"),
+        (("ls", "FILE", "--memory", "x"), 4, "has no memory 'x'; it has ['default']"),
+        (("show", "FILE", "nobody"), 4, "has no episode 'nobody'"),
+        (("quarantine", "nowhere.db", "--row", 1, "--reason", "x"), 4, "there is no memory file"),
+        (("quarantine", "FILE", "--reason", "x"), 2, "give --episode KEY or --row ID"),
+        (("restore", "FILE", "--row", 999), 4, "no row 999"),
+        (("export", "FILE", "-", "--json"), 3, "share stdout"),
+        (("import", "FILE", "nowhere.jsonl"), 4, "cannot read nowhere.jsonl"),
+        (("rebuild", "FILE"), 3, "give --gamma"),
+        (("rebuild", "FILE", "--gamma", 0.5, "--trusted", "rumour"), 3, "'rumour' is no basis"),
+        (("rebuild", "FILE", "--gamma", 2), 2, "gamma"),
+    ],
+)
+def test_a_mistake_is_named_and_has_its_exit_code(
+    jitrl: Jitrl,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    args: tuple[object, ...],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(file.parent)
+    before = sorted(file.parent.iterdir())
+    done = jitrl(*(file if arg == "FILE" else arg for arg in args))
+    assert (done.code, done.out) == (code, "")
+    assert message in done.err
+    assert sorted(file.parent.iterdir()) == before
+
+
+def test_control_characters_and_markup_of_a_page_do_not_reach_the_terminal(
+    jitrl: Jitrl, tmp_path: Path
+) -> None:
+    with SQLiteStore(tmp_path / "memory.db") as store:
+        put(store, sample_episode("evil \x1b[31m [red]x[/red]"))
+    words = jitrl("ls", tmp_path / "memory.db").err
+    assert "\x1b" not in words
+    assert "[red]x[/red]" in words

@@ -1,0 +1,349 @@
+"""A memory goes out as JSON lines and comes back whole, checked, and in quarantine."""
+
+import codecs
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jitrl.errors import RecordError
+from jitrl.stores import jsonl, line
+from jitrl.stores.records import EpisodeRecord, OutcomeEntry
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.store_samples import (
+    derive,
+    put,
+    sample_decision,
+    sample_episode,
+    scored,
+    statuses,
+)
+from jitrl.types import BASES, Episode, Outcome, Scored, State, Transition, Unscored
+
+
+def filled() -> SQLiteStore:
+    """Four episodes: plain, corrected and half in quarantine, unscored, quarantined."""
+    store = SQLiteStore(":memory:")
+    put(store, sample_episode("plain 订单"))
+    put(store, sample_episode("corrected"))
+    corrected = dataclasses.replace(
+        sample_episode("corrected"), outcome=Outcome(0.25, "user_feedback", "desk", True, "bob")
+    )
+    store.rederive(
+        "corrected", corrected.outcome, scored(corrected), derive(corrected, scored(corrected))
+    )
+    live = [r.id for r in store.rows("corrected") if r.status == "active" and r.step == 1]
+    store.set_status("quarantined", rows=live, reason="looks odd")
+    unscored = dataclasses.replace(sample_episode("unscored"), outcome=None)
+    store.commit(unscored, Unscored("judge gave no number", "judge"), ())
+    put(store, sample_episode("bad"))
+    store.set_status("quarantined", episodes=["bad"])
+    return store
+
+
+def copied(lines: Iterator[bytes] | list[bytes], **options: Any) -> tuple[SQLiteStore, Any]:
+    store = SQLiteStore(":memory:")
+    try:
+        return store, jsonl.read(store, lines, derive, **options)
+    except RecordError:
+        store.close()
+        raise
+
+
+def bare(record: EpisodeRecord) -> EpisodeRecord:
+    return dataclasses.replace(record, version=0)
+
+
+def lines_of(*changes: dict[str, Any]) -> list[bytes]:
+    """Lines of one good episode each, with some keys replaced."""
+    with SQLiteStore(":memory:") as store:
+        put(store, sample_episode("e"))
+        (good,) = jsonl.export(store)
+    return [
+        json.dumps(json.loads(good) | {"key": f"e{i}"} | change, ensure_ascii=False).encode()
+        for i, change in enumerate(changes)
+    ]
+
+
+def test_a_trusted_import_gives_the_same_memory() -> None:
+    with filled() as source:
+        exported = list(jsonl.export(source))
+        copy, done = copied(exported, trust=True)
+        with copy:
+            assert [bare(r) for r in copy.records()] == [bare(r) for r in source.records()]
+            live = {k: s for k, s in statuses(source).items() if s != "retired"}
+            assert statuses(copy) == live
+            assert done == jsonl.Imported(episodes=4, duplicates=0, rows=9, quarantined=4)
+            assert list(jsonl.export(copy)) == exported
+            assert copy.check() == []
+
+
+def test_an_import_starts_in_quarantine_on_its_own_basis_and_principal() -> None:
+    with filled() as source:
+        copy, done = copied(jsonl.export(source), principal="vendor")
+        with copy:
+            assert done.quarantined == done.rows == 9
+            assert set(statuses(copy).values()) == {"quarantined"}
+            for change in copy.changes(0):
+                for row in change.rows:
+                    assert (row.basis, row.principal, row.trusted) == ("import", "vendor", False)
+            record = copy.record("corrected")
+            assert record.judgment.basis == "import"
+            assert {(e.outcome.basis, e.outcome.principal) for e in record.outcomes} == {
+                ("import", "vendor")
+            }
+            assert record.episode.info["import"] == {"principal": "", "basis": "user_feedback"}
+            # What is said about it later starts in quarantine too, until it is restored.
+            late = dataclasses.replace(copy.episode("unscored"), outcome=Outcome(1.0, "human"))
+            copy.rederive("unscored", late.outcome, scored(late), derive(late, scored(late)))
+            assert set(statuses(copy).values()) == {"quarantined"}
+            assert copy.set_status("active", episodes=["unscored"]) == 3
+
+
+def test_importing_twice_changes_nothing() -> None:
+    with filled() as source:
+        exported = list(jsonl.export(source))
+        copy, _ = copied(exported)
+        with copy:
+            head = copy.head()
+            again = jsonl.read(copy, exported, derive)
+            assert again == jsonl.Imported(episodes=0, duplicates=4, rows=0, quarantined=0)
+            assert copy.head() == head
+
+
+def test_an_export_can_be_limited_to_a_scope() -> None:
+    with SQLiteStore(":memory:") as store:
+        put(store, sample_episode("a", scope="x"))
+        put(store, sample_episode("b", scope="y"))
+        assert [json.loads(text)["key"] for text in jsonl.export(store, scope="y")] == ["b"]
+
+
+def test_text_is_written_as_it_is_read_by_people() -> None:
+    with filled() as store:
+        text = b"".join(jsonl.export(store)).decode()
+        assert "plain 订单" in text
+        assert "当输入包含日期时" in text
+        assert "\\u" not in text
+        assert text.count("\n") == 4
+
+
+def test_one_bad_line_keeps_everything_out_and_is_named() -> None:
+    good = lines_of({}, {})
+    with SQLiteStore(":memory:") as store:
+        with pytest.raises(RecordError, match=r"^memory\.jsonl:2: "):
+            jsonl.read(store, [good[0], b'{"key":', good[1]], derive, name="memory.jsonl")
+        assert store.head() == 0
+        assert list(store.episodes()) == []
+
+
+def test_bad_lines_are_skipped_and_counted_on_request() -> None:
+    good = lines_of({}, {})
+    copy, done = copied([good[0], b"[]", b"", good[1], b'{"key": 1}'], skip_bad=True)
+    with copy:
+        assert [e.key for e in copy.episodes()] == ["e0", "e1"]
+        assert [s.line for s in done.skipped] == [2, 5]
+        assert all(s.reason for s in done.skipped)
+        assert done.episodes == 2
+
+
+def test_a_byte_order_mark_and_blank_lines_are_no_fault() -> None:
+    (good,) = lines_of({})
+    copy, done = copied([codecs.BOM_UTF8 + good + b"\r\n", b"\n"])
+    with copy:
+        assert done.episodes == 1
+
+
+STEP = {"state": 0, "action": "go"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": "jitrl.rule"}, "schema is 'jitrl.rule', expected 'jitrl.episode'"),
+        ({"version": 2}, "version is 2, this jitrl reads version 1"),
+        ({"extra": 1}, "unknown field `extra`"),
+        ({"key": ""}, "needs a key"),
+        ({"key": None}, r"Expected `str`, got `null` - at `\$\.key`"),
+        ({"status": "lost"}, r"Invalid enum value 'lost' - at `\$\.status`"),
+        ({"finished": "today"}, r"Expected `float`, got `str` - at `\$\.finished`"),
+        ({"steps": [STEP | {"state": 9}]}, r"steps\[0\]\.state is 9, but the line has 3 states"),
+        ({"steps": [STEP | {"next": -1}]}, r"steps\[0\]\.next is -1"),
+        ({"steps": [STEP | {"rewrd": 1.0}]}, r"unknown field `rewrd` - at `\$\.steps\[0\]`"),
+        ({"steps": [STEP]}, "has 1 steps, the judgment 3 rewards"),
+        ({"quarantined": [3]}, "quarantined names step 3, but there are 3 steps"),
+        ({"judgment": {"evaluator": "x", "rewards": [0, 0, 1]}}, "needs a basis"),
+        ({"judgment": {"evaluator": "x"}}, "unscored without a reason"),
+        ({"judgment": {"evaluator": "x", "unscored": "r", "told": True}}, "has no rewards"),
+        (
+            {"judgment": {"evaluator": "x", "rewards": [0, 0, 1], "basis": "rumour"}},
+            "Invalid enum value 'rumour'",
+        ),
+        ({"outcomes": [{"value": True, "basis": "test", "evaluator": "x", "at": 0}]}, "got `bool`"),
+        ({"outcomes": [{"basis": "test", "evaluator": "x", "at": 0}]}, "missing required field"),
+    ],
+)
+def test_a_line_that_does_not_fit_the_schema_says_where(
+    change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(RecordError, match=message):
+        copied(lines_of(change))
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_are_not_finite_are_refused(number: str) -> None:
+    (good,) = lines_of({})
+    bad = good.replace(b'"rewards": [0.0', b'"rewards": [' + number.encode())
+    assert bad != good
+    with pytest.raises(RecordError, match="line:1"):
+        copied([bad])
+
+
+def test_an_unknown_key_inside_a_decision_is_refused() -> None:
+    (good,) = lines_of({})
+    for wrong in (b'"logit": -0.1', b'"similarity": 0.9', b'"scale": 1.1'):
+        assert wrong in good
+        with pytest.raises(RecordError, match="unknown field `typo`"):
+            copied([good.replace(wrong, wrong + b', "typo": 1', 1)])
+
+
+def test_a_number_of_a_decision_that_json_cannot_carry_comes_back_as_nan() -> None:
+    decision = dataclasses.replace(sample_decision("go"), kl=math.inf)
+    episode = dataclasses.replace(
+        sample_episode("e"), steps=(Transition(State("s"), "go", decision),)
+    )
+    with SQLiteStore(":memory:") as store:
+        put(store, episode)
+        copy, _ = copied(jsonl.export(store))
+    with copy:
+        found = copy.decision("e#0").decision
+        assert math.isnan(found.kl)
+        assert found.neighbors[1].value is None
+        assert dataclasses.replace(found, kl=math.inf) == decision
+
+
+# --- any input --------------------------------------------------------------------------------
+
+SLOW = settings(deadline=None, max_examples=40)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+outcomes = st.builds(Outcome, numbers, st.sampled_from(BASES), texts, st.booleans(), texts)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> EpisodeRecord:
+    states = draw(st.lists(st.builds(State, texts, texts, texts), min_size=1, max_size=4))
+    state = st.sampled_from(states)
+    steps = draw(
+        st.lists(
+            st.builds(
+                Transition,
+                state,
+                texts,
+                st.none() | texts.map(sample_decision),
+                st.none() | numbers,
+                st.none() | state,
+                numbers,
+            ),
+            max_size=4,
+        )
+    )
+    said = tuple(draw(st.lists(st.builds(OutcomeEntry, st.none() | outcomes, numbers), max_size=3)))
+    rewards = tuple(draw(st.lists(numbers, min_size=len(steps), max_size=len(steps))))
+    judgment = draw(
+        st.builds(Scored, st.just(rewards), texts, st.sampled_from(BASES), st.booleans())
+        | st.builds(Unscored, texts.filter(bool), texts)
+    )
+    episode = Episode(
+        draw(texts.filter(bool)),
+        draw(texts),
+        draw(texts),
+        tuple(steps),
+        draw(st.sampled_from(["terminated", "truncated", "aborted"])),
+        said[-1].outcome if said else None,
+        *(draw(texts) for _ in range(3)),
+        holdout=draw(st.booleans()),
+        started=draw(numbers),
+        finished=draw(numbers),
+        info=draw(st.dictionaries(texts, json_values, max_size=3)),
+    )
+    held = tuple(sorted(draw(st.sets(st.integers(0, 3)))) if len(steps) == 4 else ())
+    return EpisodeRecord(episode, judgment, said, draw(st.booleans()), held)
+
+
+@SLOW
+@given(records())
+def test_any_episode_comes_back_from_its_line_as_it_was(record: EpisodeRecord) -> None:
+    text = line.dump(record)
+    assert text.count(b"\n") == 1
+    assert line.parse(text) == record
+
+
+@SLOW
+@given(st.lists(records(), max_size=3, unique_by=lambda r: r.episode.key))
+def test_any_episodes_come_back_from_the_store_as_they_were(found: list[EpisodeRecord]) -> None:
+    with SQLiteStore(":memory:") as store:
+        for record in found:
+            store.commit_record(record, ())
+        back = [dataclasses.replace(r, version=0) for r in store.records()]
+        # Which steps are in quarantine is told by rows, and there are none here.
+        assert back == [dataclasses.replace(r, quarantined=()) for r in found]
+        assert store.check() == []
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_an_episode_or_a_record_error(text: bytes) -> None:
+    with pytest.raises(RecordError):
+        line.parse(text)
+
+
+@SLOW
+@given(records(), st.data())
+def test_a_line_that_was_changed_anywhere_is_an_episode_or_a_record_error(
+    record: EpisodeRecord, data: st.DataObject
+) -> None:
+    text = bytearray(line.dump(record))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        text[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    with SQLiteStore(":memory:") as store:
+        done = jsonl.read(store, [bytes(text)], lambda e, j: (), skip_bad=True)
+        assert done.episodes + len(done.skipped) <= 1
+        assert store.check() == []
+
+
+def test_a_line_nested_too_deep_is_a_record_error() -> None:
+    (good,) = lines_of({})
+    deep = b"[" * 100_000 + b"]" * 100_000
+    with pytest.raises(RecordError):
+        copied([good.replace(b'"note"', b'"deep": ' + deep + b', "note"')])
+
+
+def test_a_large_import_is_streamed(tmp_path: Path) -> None:
+    drawn = []
+
+    def lines() -> Iterator[bytes]:
+        for text in lines_of(*({} for _ in range(50))):
+            drawn.append(len(drawn))
+            yield text
+
+    with SQLiteStore(tmp_path / "memory.db") as store:
+        seen = []
+
+        def watched(episode: Episode, judgment: Any) -> Any:
+            seen.append(len(drawn))
+            return derive(episode, judgment)
+
+        assert jsonl.read(store, lines(), watched).episodes == 50
+        assert seen == list(range(1, 51))

@@ -1,0 +1,118 @@
+"""Files made by an older version are brought up to date, and no other file is touched."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from jitrl.errors import StoreError, StoreVersionError
+from jitrl.stores import schema
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.store_samples import put, sample_episode
+
+
+def add_note(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE memory ADD COLUMN note TEXT NOT NULL DEFAULT ''")
+    db.execute("UPDATE memory SET note = 'from ' || name")
+
+
+def split_note(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE note(memory_id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+    db.execute("INSERT INTO note SELECT id, note FROM memory")
+
+
+MIGRATIONS: Mapping[int, schema.Migration] = {1: add_note, 2: split_note}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A file of schema 1 with two episodes."""
+    path = tmp_path / "memory.db"
+    with SQLiteStore(path) as store:
+        put(store, sample_episode("e1"))
+        put(store, sample_episode("e2"))
+    return path
+
+
+@pytest.fixture
+def db(old: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(old, isolation_level=None)
+    yield connection
+    connection.close()
+
+
+def version_of(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def test_the_shipped_migrations_reach_the_shipped_version() -> None:
+    assert sorted(schema.MIGRATIONS) == list(range(1, schema.VERSION))
+
+
+def test_an_older_file_is_migrated_step_by_step_and_keeps_its_episodes(
+    old: Path, db: sqlite3.Connection
+) -> None:
+    assert version_of(db) == 1
+    assert schema.needs_work(db, str(old), version=3)
+    schema.prepare(db, str(old), version=3, migrations=MIGRATIONS)
+    assert version_of(db) == 3
+    assert db.execute("SELECT text FROM note").fetchall() == [("from default",)]
+    assert db.execute("SELECT key FROM episode ORDER BY id").fetchall() == [("e1",), ("e2",)]
+    assert not schema.needs_work(db, str(old), version=3)
+
+
+def test_the_older_package_refuses_a_migrated_file(old: Path, db: sqlite3.Connection) -> None:
+    schema.prepare(db, str(old), version=2, migrations=MIGRATIONS)
+    with pytest.raises(StoreVersionError, match="schema version 2, this jitrl reads up to 1"):
+        SQLiteStore(old)
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(
+    old: Path, db: sqlite3.Connection
+) -> None:
+    def broken(db: sqlite3.Connection) -> None:
+        add_note(db)
+        db.execute("DELETE FROM episode")
+        raise StoreError("half way")
+
+    with pytest.raises(StoreError, match="half way"):
+        schema.prepare(db, str(old), version=2, migrations={1: broken})
+    with SQLiteStore(old) as store:
+        assert [e.key for e in store.episodes()] == ["e1", "e2"]
+        assert store.check() == []
+
+
+def test_a_version_without_a_way_forward_is_named(old: Path, db: sqlite3.Connection) -> None:
+    with pytest.raises(StoreError, match="schema version 2; no migration starts there"):
+        schema.prepare(db, str(old), version=3, migrations={1: add_note})
+    assert version_of(db) == 1
+
+
+def test_a_new_file_gets_the_shipped_tables_and_what_comes_after_them(tmp_path: Path) -> None:
+    new = sqlite3.connect(tmp_path / "new.db", isolation_level=None)
+    schema.prepare(new, "new.db", version=3, migrations=MIGRATIONS)
+    assert version_of(new) == 3
+    assert new.execute("SELECT count(*) FROM note").fetchone() == (0,)
+    new.close()
+
+
+def test_of_several_that_open_an_old_file_at_once_one_migrates(old: Path) -> None:
+    ran: list[int] = []
+
+    def count(db: sqlite3.Connection) -> None:
+        ran.append(1)
+        add_note(db)
+
+    def work() -> None:
+        own = sqlite3.connect(old, isolation_level=None, timeout=30)
+        schema.prepare(own, str(old), version=2, migrations={1: count})
+        own.close()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ran == [1]

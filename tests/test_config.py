@@ -1,0 +1,162 @@
+import msgspec
+import pytest
+
+from jitrl import config
+from jitrl.errors import ConfigError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder whose jitrl.toml holds what it is called with."""
+
+    def written(text, name="jitrl.toml"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path
+
+    return written
+
+
+def load(folder, flags=None, **env):
+    return config.load(flags, env=env, folder=folder)
+
+
+def test_without_settings_everything_has_its_default(tmp_path):
+    assert load(tmp_path) == config.Settings()
+
+
+def test_a_flag_beats_a_variable_beats_the_file_beats_the_default(folder):
+    place = folder("[memory]\ngamma = 0.1\nholdout = 0.1\npreset = 'paper-web'\n")
+    env = {"JITRL_MEMORY_GAMMA": "0.2", "JITRL_MEMORY_HOLDOUT": "0.2"}
+    memory = load(place, {"memory": {"gamma": 0.3}}, **env).memory
+    assert (memory.gamma, memory.holdout, memory.preset) == (0.3, 0.2, "paper-web")
+    assert memory.mode == "act"
+
+
+def test_tables_are_merged_key_by_key(folder):
+    place = folder("[memory.rule]\nbeta = 1\neps = 2\n")
+    rule = load(place, {"memory": {"rule": {"beta": 3}}}, JITRL_MEMORY_RULE="eps=4").memory.rule
+    assert rule == {"beta": 3, "eps": 4}
+
+
+def test_pyproject_serves_as_well(folder):
+    place = folder("[tool.jitrl.memory]\nmode = 'off'\n", "pyproject.toml")
+    assert load(place).memory.mode == "off"
+
+
+def test_settings_in_both_files_are_refused(folder):
+    folder("[tool.jitrl.memory]\nmode = 'off'\n", "pyproject.toml")
+    with pytest.raises(ConfigError, match="keep one"):
+        load(folder("[memory]\nmode = 'act'\n"))
+
+
+def test_a_pyproject_of_another_tool_is_none_of_our_business(folder):
+    folder("[tool.other]\nx = 1\n", "pyproject.toml")
+    assert load(folder("[memory]\nmode = 'off'\n")).memory.mode == "off"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[memory]\ngama = 1", "jitrl.toml: memory has no setting 'gama' .*'gamma'"),
+        ("[memry]\n", "no group of settings 'memry' .*'memory'"),
+        ("memory = 3", "memory is a group of settings, got 3"),
+        ("[memory]\nholdout = '0.1'", "memory.holdout is '0.1': Expected `float`"),
+        ("[memory]\nholdout = 1.5", "memory.holdout is 1.5"),
+        ("[memory]\nholdout = true", "memory.holdout is True"),
+        ("[memory]\nmode = 'on'", "memory.mode is 'on'.*allowed: act, off, shadow"),
+        ("[memory]\ntrusted = ['tests']", "memory.trusted .*allowed: .*state_check, test"),
+        ("[run]\nseeds = [0, -1]", "run.seeds"),
+        ("[run]\nattempts = 0", "run.attempts"),
+        ("[model]\noptions = 3", "model.options"),
+        ("x =", "cannot be read as TOML"),
+    ],
+)
+def test_a_mistake_in_the_file_says_where_it_is_and_what_is_allowed(folder, text, message):
+    with pytest.raises(ConfigError, match=message):
+        load(folder(text))
+
+
+def test_a_file_that_is_not_text_is_a_clear_error(tmp_path):
+    (tmp_path / "jitrl.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="cannot be read as TOML"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("JITRL_MEMORY_MOD", "off", "names no setting .*'JITRL_MEMORY_MODE'"),
+        ("JITRL_HOLDOUT", "1", "names no setting"),
+        ("JITRL_MEMORY_MODE", "on", "JITRL_MEMORY_MODE: memory.mode is 'on'"),
+        ("JITRL_RUN_ATTEMPTS", "2.5", "JITRL_RUN_ATTEMPTS"),
+        ("JITRL_RUN_SEEDS", "1,x", "JITRL_RUN_SEEDS"),
+    ],
+)
+def test_a_mistake_in_a_variable_names_the_variable(tmp_path, name, value, message):
+    with pytest.raises(ConfigError, match=message):
+        load(tmp_path, **{name: value})
+
+
+def test_variables_of_others_are_left_alone(tmp_path):
+    assert load(tmp_path, PATH="/bin", OPENAI_API_KEY="secret") == config.Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "name", "value"),
+    [
+        ("5", "run", "seeds", 5),
+        ("5,7", "run", "seeds", (5, 7)),
+        ("5,", "run", "seeds", (5,)),
+        ("[5, 7]", "run", "seeds", (5, 7)),
+        ("12", "run", "tasks", 12),
+        ("orders:*, x", "run", "tasks", ("orders:*", "x")),
+        ("null", "run", "max_steps", None),
+        ("30", "run", "max_steps", 30),
+        ("0.5", "budget", "max_dollars", 0.5),
+        ("123", "memory", "principal", "123"),
+        ("test,human", "memory", "trusted", frozenset({"test", "human"})),
+        ("a=1,b=x,c=true", "model", "options", {"a": 1, "b": "x", "c": True}),
+        ('{"a": {"b": [1]}}', "model", "options", {"a": {"b": [1]}}),
+        ("", "model", "options", {}),
+    ],
+)
+def test_text_is_read_as_its_setting_needs_it(text, group, name, value):
+    assert config.parse(group, name, text, "test") == value
+
+
+@pytest.mark.parametrize("secret", ["api_key", "key", "access_token", "password", "client_secret"])
+def test_a_secret_outside_the_environment_is_an_error(folder, secret):
+    for place in (f"[model]\n{secret} = 'x'\n", f"[model.options]\n{secret} = 'x'\n"):
+        with pytest.raises(ConfigError, match=f"{secret} looks like a secret"):
+            load(folder(place))
+    with pytest.raises(ConfigError, match="looks like a secret"):
+        config.parse("model", "options", f"{secret}=x", "--model-options")
+
+
+def test_the_names_of_tokens_and_keys_are_no_secrets(folder):
+    place = folder("[model.options]\nmax_tokens = 5\napi_key_env = 'MY_KEY'\n")
+    assert load(place).model.options["max_tokens"] == 5
+
+
+def test_where_a_setting_was_given_can_be_told(folder):
+    given = config.sources(
+        {"run": {"attempts": 2}}, env={"JITRL_RUN_SEEDS": "3"}, folder=folder("[run]\nworkers = 2")
+    )
+    assert [(s.origin, dict(s.values["run"])) for s in given] == [
+        ("jitrl.toml", {"workers": 2}),
+        ("variable", {"seeds": 3}),
+        ("flag", {"attempts": 2}),
+    ]
+
+
+def test_every_setting_is_described_and_has_a_variable():
+    for group, kind in config.GROUPS.items():
+        for field in msgspec.structs.fields(kind):
+            assert config.describe(group, field.name).endswith("."), f"{group}.{field.name}"
+            assert f"JITRL_{group}_{field.name}".upper() in config.variables()
+
+
+def test_the_digest_changes_with_any_setting():
+    plain = config.digest(config.Settings())
+    assert plain == config.digest(config.Settings())
+    assert plain != config.digest(config.Settings(run=config.Run(attempts=6)))

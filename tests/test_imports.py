@@ -1,0 +1,172 @@
+"""The rules of the house that can be read off the source, and how fast it starts."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jitrl
+
+ROOT = Path(jitrl.__file__).parent
+MODULES = sorted(path for path in ROOT.rglob("*.py"))
+WORDS = frozenset({"types", "ports", "errors"})
+"""What every part of the house may import."""
+MAY_IMPORT = {
+    "types": frozenset(),
+    "errors": frozenset(),
+    "ports": frozenset({"types"}),
+    "core": frozenset({"types", "errors", "core"}),
+    "presets": WORDS | {"core"},
+    "memory": WORDS | {"core", "memory"},
+    "agents": WORDS | {"core", "presets", "memory", "agents"},
+    "envs": WORDS | {"core", "envs"},
+    "models": WORDS | {"core", "models"},
+    "stores": WORDS | {"core", "stores"},
+    "evaluators": WORDS | {"core", "evaluators"},
+}
+"""Parts that do not compose, and all that each of them may import from this package."""
+
+
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def part(path):
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path):
+    """Full names of all modules that a file imports, wherever in it."""
+    found = []
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name(path)} imports relatively"
+            if node.module == "jitrl":
+                found += [f"jitrl.{alias.name}" for alias in node.names]
+            else:
+                found.append(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_a_module_imports_only_what_its_part_of_the_house_may(path):
+    allowed = MAY_IMPORT.get(part(path))
+    if allowed is None:
+        return
+    inside = {full.split(".")[1] for full in imported(path) if full.startswith("jitrl.")}
+    assert inside <= allowed, f"{name(path)} imports {sorted(inside - allowed)}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "core").glob("*.py")), ids=name)
+def test_the_core_needs_numpy_and_the_standard_library_alone(path):
+    outside = {full.split(".")[0] for full in imported(path)} - {"jitrl", "numpy"}
+    assert outside <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "core").glob("*.py")), ids=name)
+def test_the_core_reads_no_clock_no_file_and_no_global_chance(path):
+    forbidden = {
+        "os",
+        "io",
+        "time",
+        "datetime",
+        "random",
+        "logging",
+        "sqlite3",
+        "socket",
+        "pathlib",
+    }
+    assert not forbidden & set(imported(path))
+    source = path.read_text(encoding="utf-8")
+    for call in ("open(", "np.random.seed", "np.random.rand", "np.random.choice"):
+        assert call not in source
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_a_module_names_its_subject_and_keeps_to_400_lines(path):
+    source = path.read_text(encoding="utf-8")
+    if not source:
+        return
+    assert ast.get_docstring(tree(path)), f"{name(path)} has no docstring"
+    assert source.count("\n") <= 400
+    assert path.stem not in {"utils", "helpers", "common", "base", "manager", "misc"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_only_the_command_line_prints(path):
+    if part(path) == "cli":
+        return
+    calls = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    assert not [f.lineno for f in calls if isinstance(f, ast.Name) and f.id == "print"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_only_an_experiment_catches_whatever_comes(path):
+    for node in ast.walk(tree(path)):
+        if not isinstance(node, ast.ExceptHandler):
+            continue
+        caught = [node.type] if not isinstance(node.type, ast.Tuple) else node.type.elts
+        for kind in caught:
+            broad = kind is None or (isinstance(kind, ast.Name) and kind.id == "Exception")
+            assert not broad or name(path) == "run/experiment.py", f"line {node.lineno}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_nothing_is_pickled(path):
+    assert not {"pickle", "shelve", "marshal", "dill"} & set(imported(path))
+
+
+def loaded_by(code):
+    """Modules that are loaded after ``code`` ran in a new interpreter, and its seconds."""
+    program = (
+        "import json, sys, time; start = time.perf_counter()\n"
+        f"{code}\n"
+        "print(json.dumps([time.perf_counter() - start, sorted(sys.modules)]), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stderr.splitlines()[-1])
+
+
+HEAVY = ("numpy", "openai", "httpx", "pydantic", "numba", "matplotlib", "threadpoolctl", "sqlite3")
+
+
+def test_importing_the_package_loads_nothing_else():
+    _, modules = loaded_by("import jitrl")
+    ours = [module for module in modules if module.split(".")[0] == "jitrl"]
+    assert ours == ["jitrl"]
+    assert not [m for m in modules if m.split(".")[0] in (*HEAVY, "rich", "typer", "msgspec")]
+
+
+def test_importing_the_package_takes_less_than_a_fifth_of_a_second():
+    assert min(loaded_by("import jitrl")[0] for _ in range(5)) < 0.2
+
+
+HELP = """
+from jitrl.cli import main
+try:
+    main(["--help"])
+except SystemExit as end:
+    assert end.code == 0
+"""
+
+
+def test_help_loads_no_command_and_nothing_heavy():
+    _, modules = loaded_by(HELP)
+    ours = {module for module in modules if module.startswith("jitrl")}
+    assert ours == {"jitrl", "jitrl.cli", "jitrl.cli.main", "jitrl.errors"}
+    assert not [module for module in modules if module.split(".")[0] in HEAVY]
+
+
+def test_help_takes_less_than_two_fifths_of_a_second():
+    assert min(loaded_by(HELP)[0] for _ in range(5)) < 0.4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from math import isfinite
 from typing import Literal
 
@@ -110,4 +111,9 @@ class UpdateRule:
     @property
     def digest(self) -> str:
         """Twelve hex digits that differ where any setting differs."""
-        return hashlib.blake2b(repr(asdict(self)).encode(), digest_size=6).hexdigest()
+        return _digest(self)
+
+
+@lru_cache(maxsize=64)
+def _digest(rule: UpdateRule) -> str:
+    return hashlib.blake2b(repr(asdict(rule)).encode(), digest_size=6).hexdigest()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from jitrl.core.returns import discount_mass
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
 from jitrl.memory.index import StateIndex
-from jitrl.ports import Store
+from jitrl.ports import Change, Store
 from jitrl.types import TRUSTED_BASES, Row
 
 _GROWTH = 1.25  # the center is looked at again when so many times as many rewards are known
@@ -74,7 +75,7 @@ class View:
         self.voices: dict[int, dict[tuple[str, str], Voice]] = {}
         self.left_out: dict[int, int] = {}
         self._rewards = array("d")
-        self._look_at = 1
+        self._look_at, self._median = 1, 0.0
 
     @property
     def center(self) -> float:
@@ -94,37 +95,46 @@ class View:
             return
         with self.lock:
             if self._follow(self.version, head):
-                while self._replay(head):
-                    pass
+                self._rebuild(head)
             self.version = head
 
-    def _replay(self, head: int) -> bool:
-        self._forget()
-        return self._follow(0, head, statuses=False)
-
-    def _follow(self, after: int, head: int, *, statuses: bool = True) -> bool:
+    def _follow(self, after: int, head: int) -> bool:
         """Apply changes up to ``head``; True if all must be applied again from the start.
 
         That is so when a row changed its status, or when the center moved.
         """
         again = False
-        for change in self.store.changes(after, scope=self.scope):
-            if change.version > head:
-                break
+        for change in self._changes(after, head):
             if change.kind == "append":
-                if statuses:
-                    self._inactive.update(r.id for r in change.rows if r.status != "active")
-                again |= self._append(change.rows)
-            elif statuses:
+                self._inactive.update(r.id for r in change.rows if r.status != "active")
+                if not again:
+                    self._append(change.rows)
+                    again = self._median != self._center
+            else:
                 for row in change.rows:
-                    (self._inactive.discard if row.status == "active" else self._inactive.add)(
-                        row.id
-                    )
+                    if row.status == "active":
+                        self._inactive.discard(row.id)
+                    else:
+                        self._inactive.add(row.id)
                 again = True
         return again
 
-    def _append(self, rows: Sequence[Row]) -> bool:
-        """Take in the rows of one episode; True if the center moved."""
+    def _rebuild(self, head: int) -> None:
+        """Start over. The median depends on the rewards alone, so this takes two rounds at most."""
+        while True:
+            self._forget()
+            for change in self._changes(0, head):
+                if change.kind == "append":
+                    self._append(change.rows)
+            if self._median == self._center:
+                return
+            self._center = self._median
+
+    def _changes(self, after: int, head: int) -> Iterator[Change]:
+        return takewhile(lambda c: c.version <= head, self.store.changes(after, scope=self.scope))
+
+    def _append(self, rows: Sequence[Row]) -> None:
+        """Take in the rows of one episode."""
         kept = [r for r in rows if r.id not in self._inactive and r.id not in self.lens.without]
         for row in kept:
             if row.task in self.lens.exclude:
@@ -134,7 +144,7 @@ class View:
         if self.lens.rule.unit == "rows":
             for row in kept:
                 self.rows.setdefault(self.index.add(row.state), []).append(row)
-            return False
+            return
         for row in kept:
             if row.basis not in self.lens.trusted:
                 voices = self.voices.setdefault(self.index.add(row.state), {})
@@ -142,11 +152,11 @@ class View:
                 voice.total += row.ret
                 voice.visits += 1
                 voice.rows.append(row.id)
-        return self._learn([r for r in kept if r.basis in self.lens.trusted])
+        trusted = [r for r in kept if r.basis in self.lens.trusted]
+        if trusted:
+            self._learn(trusted)
 
-    def _learn(self, rows: Sequence[Row]) -> bool:
-        if not rows:
-            return False
+    def _learn(self, rows: Sequence[Row]) -> None:
         mass = discount_mass(rows[-1].step + 1, self.lens.gamma)
         self.graph.learn(
             [
@@ -164,9 +174,6 @@ class View:
             ]
         )
         self._rewards.extend(row.reward for row in rows)
-        if len(self._rewards) < self._look_at:
-            return False
-        self._look_at = int(len(self._rewards) * _GROWTH) + 1
-        center = float(np.median(self._rewards))
-        moved, self._center = center != self._center, center
-        return moved
+        if len(self._rewards) >= self._look_at:
+            self._look_at = int(len(self._rewards) * _GROWTH) + 1
+            self._median = float(np.median(self._rewards))

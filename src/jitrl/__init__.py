@@ -15,7 +15,7 @@ _LAZY = {
     "Decision": "jitrl.types",
     "State": "jitrl.types",
 }
-__all__ = ["Candidate", "Decision", "Episode", "JitRL", "State", "__version__", "open"]  # noqa: RUF022
+__all__ = ["Candidate", "Decision", "Episode", "JitRL", "State", "__version__", "open"]
 
 if TYPE_CHECKING:
     from jitrl.api import Episode, JitRL, open

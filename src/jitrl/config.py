@@ -57,7 +57,7 @@ class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     trusted: Annotated[
         frozenset[Basis],
         Meta(description="Bases whose rows count by episode; all others count by principal."),
-    ] = TRUSTED_BASES  # type: ignore[assignment]
+    ] = TRUSTED_BASES
     principal: Annotated[str, Meta(description="Who is answerable for what is learned.")] = ""
     seed: Annotated[int, Meta(ge=0, description="Seed of every random choice.")] = 0
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -189,10 +189,10 @@ class Store(Protocol):
 
 
 class MemoryReader(Protocol):
-    """What a policy may do with a memory."""
+    """What a policy may do with a memory in one episode."""
 
-    def neighborhood(self, state: State, overlay: Any = None) -> Neighborhood:
-        """What the memory holds about states like this one."""
+    def neighborhood(self, state: State) -> Neighborhood:
+        """What the memory, and the episode so far, hold about states like this one."""
         ...
 
 
@@ -204,13 +204,13 @@ class MemoryWriter(Protocol):
         ...
 
 
-class Agent(Protocol):
-    """Chooses, and learns from what came of it."""
+class EpisodeAgent(MemoryWriter, Protocol):
+    """Chooses in one episode, and learns from it when it is over."""
 
     name: str
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
-        """A new episode starts."""
+        """The episode starts."""
         ...
 
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
@@ -221,6 +221,20 @@ class Agent(Protocol):
         """What the last action brought, as far as the protocol shows it to the agent."""
         ...
 
-    def learn(self, outcome: Outcome | None, *, status: str) -> Mapping[str, Any]:
-        """The episode is over; returns facts for the run's log."""
+
+class Agent(Protocol):
+    """An agent with its memory; its episodes may run in threads.
+
+    Entry points of ``jitrl.agents`` are called with ``store``, ``evaluator`` and ``settings``.
+    """
+
+    def episode(
+        self, *, exclude: frozenset[str] = frozenset(), until: int | None = None
+    ) -> EpisodeAgent:
+        """An agent for one episode.
+
+        Args:
+            exclude: Tasks whose rows it must not use; each decision counts them.
+            until: Newest version of the memory it may see; ``None``: all.
+        """
         ...

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from jitrl.bench.episodes import STEPS, episode
 from jitrl.bench.linear import LinearRow, scan
 from jitrl.bench.records import World, facts
 from jitrl.bench.timing import quantiles, times_faster
@@ -67,6 +68,17 @@ def test_a_ratio_of_paired_times_has_an_interval_around_it():
     assert ratio.high == pytest.approx(10.0)
 
 
+def test_episodes_are_of_one_task_and_pay_at_the_end():
+    world = World(3000)
+    records = world.draw(360, 0, run=STEPS)
+    lived = [episode(world, records, number, "s", 0.5) for number in range(12)]
+    for each in lived:
+        assert {row.task for row in each.rows} == {each.episode.task}
+        assert sum(each.scored.rewards) == each.rows[-1].reward
+        assert each.rows[-1].ret == each.rows[-2].ret * 2
+    assert {each.rows[-1].reward for each in lived} == {0.0, 1.0}
+
+
 def test_the_command_prints_every_number_as_json_and_the_scan_agrees():
     done = subprocess.run(
         [
@@ -82,10 +94,13 @@ def test_the_command_prints_every_number_as_json_and_the_scan_agrees():
     assert report["schema"] == "jitrl.bench/1"
     assert {"cpu", "python", "numpy", "jitrl"} <= set(report["machine"])
     assert report["records"]["records"] == 1500
-    tested = [(row["memory"], row["threshold"]) for row in report["retrieval"]]
-    assert tested == [("scopes", 0.8), ("scopes", 0.7), ("one scope", 0.8), ("one scope", 0.7)]
-    assert all(row["linear"]["queries"] == 30 for row in report["retrieval"])
-    assert [row["linear"]["mismatches"] for row in report["retrieval"]] == [0, 0, 0, 0]
-    assert all(row["found_p99"] > 0 for row in report["retrieval"])
-    assert report["appending"]["file_bytes_per_row"] > 0
+    answers = report["answers"]
+    asked = [(row["memory"], row["threshold"]) for row in answers]
+    assert asked == [("scopes", 0.8), ("scopes", 0.7), ("one scope", 0.8), ("one scope", 0.7)]
+    assert all(row["linear"]["queries"] == 30 for row in answers)
+    assert [row["linear"]["mismatches"] for row in answers] == [0, 0, 0, 0]
+    assert all(row["found_p99"] > 0 and row["neighbors_p99"] > 0 for row in answers)
+    assert all(row["decision_cpu"]["p50"]["median"] > 0 for row in answers)
+    assert [row["rows_before"] for row in report["appended"]] == [0, 0, 1500, 1500]
+    assert all(memory["file_bytes_per_row"] > 0 for memory in report["memories"])
     assert "mismatches" in done.stderr

@@ -17,6 +17,7 @@ from jitrl.memory.view import Lens, View
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.presets import Preset, load
 from jitrl.types import (
+    Basis,
     Decision,
     Episode,
     Judgment,
@@ -32,14 +33,45 @@ from jitrl.types import (
 class MemorySettings(Protocol):
     """What the agent is told about its memory; ``config.Memory`` is one."""
 
-    mode: Mode
-    holdout: float
-    preset: str
-    rule: Mapping[str, Any]
-    retrieval: Mapping[str, Any]
-    gamma: float | None
-    trusted: Collection[str]
-    principal: str
+    @property
+    def mode(self) -> Mode:
+        """``act``, ``shadow`` or ``off``."""
+        ...
+
+    @property
+    def holdout(self) -> float:
+        """Share of episodes that act without memory."""
+        ...
+
+    @property
+    def preset(self) -> str:
+        """Name of a preset."""
+        ...
+
+    @property
+    def rule(self) -> Mapping[str, Any]:
+        """Settings of the rule that differ from it."""
+        ...
+
+    @property
+    def retrieval(self) -> Mapping[str, Any]:
+        """Settings of retrieval that differ from it."""
+        ...
+
+    @property
+    def gamma(self) -> float | None:
+        """Discount, if it differs."""
+        ...
+
+    @property
+    def trusted(self) -> Collection[Basis]:
+        """Bases whose rows count by episode."""
+        ...
+
+    @property
+    def principal(self) -> str:
+        """Who is answerable for what is learned."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

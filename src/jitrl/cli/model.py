@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from jitrl.cli.output import emit, people
-from jitrl.errors import ConfigError, MissingExtra, ModelError
+from jitrl.errors import ConfigError, ModelError
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -196,13 +196,13 @@ def _described(name: str) -> tuple[str, str]:
     from jitrl import registry
     from jitrl.models import embedded
 
+    about = needs = ""
     try:
         about = inspect.getdoc(registry.load("models", name)) or ""
         if name == "embedded":
             embedded.installed()
         if name == "openai" and find_spec("openai") is None:
-            raise MissingExtra("pip install 'jitrl[openai]'")
-        needs = ""
+            needs = "pip install 'jitrl[openai]'"
     except (ConfigError, ModelError) as error:
-        about, needs = "", str(error)
+        needs = str(error)
     return about.partition("\n")[0], needs

@@ -8,8 +8,8 @@ from typing import cast
 from jitrl import registry
 from jitrl.config import Memory, Settings
 from jitrl.models.calls import Meter
-from jitrl.ports import Evaluator, Proposer, Store
-from jitrl.run.experiment import Arm, Parts
+from jitrl.ports import Agent, Evaluator, Proposer, Store
+from jitrl.run.experiment import Parts
 from jitrl.stores.sqlite import SQLiteStore
 
 
@@ -31,9 +31,9 @@ def compose(settings: Settings) -> Parts:
             made.probe()
         return cast(Proposer, made)
 
-    def opened(store: Store, evaluator: Evaluator, memory: Memory) -> Arm:
+    def opened(store: Store, evaluator: Evaluator, memory: Memory) -> Agent:
         lent = {"store": store, "evaluator": evaluator, "settings": memory}
-        return cast(Arm, registry.create("agents", run.agent, run.options, **lent))
+        return cast(Agent, registry.create("agents", run.agent, run.options, **lent))
 
     return Parts(
         environment=partial(registry.create, "environments", environment.name, environment.options),

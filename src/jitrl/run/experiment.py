@@ -11,33 +11,17 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol
 
 from jitrl.config import Memory, Run, Settings
 from jitrl.errors import BudgetExceeded, ConfigError, JitRLError, ModelError, StoreError
 from jitrl.models.calls import Meter
-from jitrl.ports import Environment, Evaluator, Proposer, Store
+from jitrl.ports import Agent, Environment, EpisodeAgent, Evaluator, Proposer, Store
 from jitrl.run import folder as folders
-from jitrl.run.loop import EpisodeAgent, Stopped, Trial, play
+from jitrl.run.loop import Stopped, Trial, play
 from jitrl.types import Episode, Task, Unscored
 
 _FATAL = (Stopped, ConfigError, StoreError, BudgetExceeded)
 """What trying the next episode cannot mend."""
-
-
-class Arm(Protocol):
-    """An agent with its memory, opened once per seed; its episodes may run in threads."""
-
-    def episode(
-        self, *, exclude: frozenset[str] = frozenset(), until: int | None = None
-    ) -> EpisodeAgent:
-        """An agent for one episode.
-
-        Args:
-            exclude: Tasks whose rows it must not use; each decision counts them.
-            until: Newest version of the memory it may see; ``None``: all.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +38,7 @@ class Parts:
 
     environment: Callable[[], Environment]
     proposer: Callable[[Meter], Proposer]
-    agent: Callable[[Store, Evaluator, Memory], Arm]
+    agent: Callable[[Store, Evaluator, Memory], Agent]
     evaluator: Evaluator
     store: Callable[[Path], Store]
 

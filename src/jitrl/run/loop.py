@@ -5,21 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from jitrl.config import Rewards
 from jitrl.errors import JitRLError
-from jitrl.ports import Environment, Proposer, Receipt
+from jitrl.ports import Environment, EpisodeAgent, Proposer
 from jitrl.types import (
-    Decision,
     Episode,
     EpisodeStatus,
     Outcome,
     Prompt,
-    Proposal,
-    State,
     Task,
     TimeStep,
     Transition,
@@ -27,28 +23,6 @@ from jitrl.types import (
 
 _MODEL, _ENVIRONMENT = 2**31, 2**31 + 1
 """Uses of chance, beyond any child that an agent may spawn from its own generator."""
-
-
-class EpisodeAgent(Protocol):
-    """Chooses in one episode, and learns from it when it is over."""
-
-    name: str
-
-    def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
-        """The episode starts."""
-        ...
-
-    def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
-        """Choose one of the proposed candidates."""
-        ...
-
-    def observe(self, reward: float | None, next_state: State | None) -> None:
-        """What the last action brought, as far as the protocol shows it to the agent."""
-        ...
-
-    def learn(self, episode: Episode) -> Receipt:
-        """The episode is over: judge it, journal it, and learn what there is to learn."""
-        ...
 
 
 class Stopped(JitRLError):

@@ -1,0 +1,64 @@
+"""The vocabulary: frozen data that every other module speaks in.
+
+Array suffixes in docstrings: [T] steps, [K] neighbors, [A] candidates.
+"""
+
+from jitrl.types.choice import (
+    Candidate,
+    CandidateSource,
+    Decision,
+    Mode,
+    Neighbor,
+    Neighborhood,
+    Prompt,
+    Proposal,
+    Weighed,
+)
+from jitrl.types.record import (
+    BASES,
+    TRUSTED_BASES,
+    Basis,
+    Episode,
+    EpisodeStatus,
+    Judgment,
+    Outcome,
+    Row,
+    RowStatus,
+    Scored,
+    Transition,
+    Unscored,
+)
+from jitrl.types.world import (
+    Observation,
+    State,
+    Task,
+    TimeStep,
+)
+
+__all__ = [
+    "BASES",
+    "TRUSTED_BASES",
+    "Basis",
+    "Candidate",
+    "CandidateSource",
+    "Decision",
+    "Episode",
+    "EpisodeStatus",
+    "Judgment",
+    "Mode",
+    "Neighbor",
+    "Neighborhood",
+    "Observation",
+    "Outcome",
+    "Prompt",
+    "Proposal",
+    "Row",
+    "RowStatus",
+    "Scored",
+    "State",
+    "Task",
+    "TimeStep",
+    "Transition",
+    "Unscored",
+    "Weighed",
+]

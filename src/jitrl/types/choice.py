@@ -1,0 +1,200 @@
+"""What a decision is made of: candidates, neighbors, and every number that weighed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+Mode = Literal["off", "shadow", "act"]
+CandidateSource = Literal["model", "memory", "caller"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An action with the frozen model's logit for it.
+
+    Attributes:
+        action: Canonical text, equal for equal actions: ``click(<link[Reviews]>)``.
+        logit: The model's score z in nats, up to a constant shared by all candidates of a step.
+        source: Who proposed it.
+    """
+
+    action: str
+    logit: float
+    source: CandidateSource = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked at one step, free of changing ids.
+
+    Attributes:
+        goal: The task in words.
+        observation: The codec's text of the page or room.
+        history: Canonical actions taken in this episode, oldest first.
+        actions: Canonical actions to be scored; empty where the model must propose.
+        notes: Text that an agent adds (rules, past episodes); empty for score correction.
+    """
+
+    goal: str
+    observation: str
+    history: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Scored candidates of one step, and how z was made.
+
+    Attributes:
+        scorer: Name of the scorer that made z (``sequence``, ``letters``, ``verbalized`` …).
+        model: Name and version of the frozen model.
+        calls: Model calls this proposal cost (0 when it came from a cache).
+    """
+
+    candidates: tuple[Candidate, ...]
+    scorer: str
+    model: str
+    calls: int = 0
+
+
+class Neighbor(NamedTuple):
+    """What the memory holds of one action in one similar state (a cell), or a single row of it.
+
+    Attributes:
+        action: Canonical action text.
+        similarity: In [0, 1]; 1.0 only for the same state.
+        ret: Mean return-to-go, centred where the memory centres rewards.
+        visits: Rows it stands for.
+        sources: Distinct sources (episodes of trusted bases, principals of others).
+        value: Q of this (state, action) backed up through the memory's graph; ``None`` where no
+            graph is kept, and then ``ret`` stands alone.
+        reward: Mean immediate reward, centred.
+        terminal: Share of the rows that ended their task.
+        onward: Best novelty that lies behind this action, in [0, 1].
+        taken: How often the present episode took this action in this very state.
+        trusted: Whether the rows rest on a trusted basis.
+        rows: Newest row ids, at most 8, newest last; empty for steps of the present episode.
+        state: The memory's id of the state; -1 if it has none.
+    """
+
+    action: str
+    similarity: float
+    ret: float
+    visits: float = 1.0
+    sources: float = 1.0
+    value: float | None = None
+    reward: float = 0.0
+    terminal: float = 0.0
+    onward: float = 0.0
+    taken: int = 0
+    trusted: bool = True
+    rows: tuple[int, ...] = ()
+    state: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Neighborhood:
+    """Everything a decision is given from the memory and from the present episode.
+
+    Attributes:
+        neighbors: Shape [K], most similar first.
+        version: Version of the memory this was read at.
+        reach: Range of centred rewards in the scope that two sources bear out, reward units.
+        excluded: Rows left out because the protocol forbids them (own task in transfer mode).
+        repeats: How often the present episode took each action, in any state.
+    """
+
+    neighbors: tuple[Neighbor, ...] = ()
+    version: int = 0
+    reach: float = 0.0
+    excluded: int = 0
+    repeats: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """One candidate with every number that went into its probability.
+
+    Attributes:
+        logit: z as the model gave it (or as the rule sets it for memory-only actions).
+        prior: Probability under the frozen model alone.
+        visits: Rows of the neighborhood that took this action.
+        q: Estimated return of the action, return units.
+        advantage: A = q - V, return units.
+        scaled: A after normalising.
+        bonus: What exploration adds, in nats.
+        correction: Everything added to z, in nats.
+        corrected: z', nats.
+        probability: Under the corrected policy (softmax of z').
+        propensity: Chance that the rule picks it here (1 or 0, or shares of ties, for argmax).
+        novelty: How untried the action is in states like this one, in [0, 1].
+    """
+
+    action: str
+    logit: float
+    source: CandidateSource
+    prior: float
+    visits: float
+    q: float
+    advantage: float
+    scaled: float
+    bonus: float
+    correction: float
+    corrected: float
+    probability: float
+    propensity: float
+    novelty: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One choice with every number that made it; views render it, nothing recomputes it.
+
+    Attributes:
+        action: The choice.
+        candidates: Shape [A], in the order proposed, memory-only ones last.
+        neighbors: Shape [K].
+        value: V of the state, return units.
+        scale: What advantages were divided by.
+        kl: KL(corrected || prior), nats.
+        draws: Uniform numbers consumed, in order; the same draws give the same choice.
+        rule: Digest of the update rule.
+        version: Memory version read.
+        scorer: How z was made.
+        mode: ``act``, ``shadow`` (computed, not followed) or ``off``.
+        holdout: True when this episode is in the share that acts without memory.
+        reason: Why the memory had no say (``empty``, ``off``, ``holdout`` …); "" otherwise.
+    """
+
+    action: str
+    candidates: tuple[Weighed, ...]
+    neighbors: tuple[Neighbor, ...] = ()
+    value: float = 0.0
+    scale: float = 0.0
+    kl: float = 0.0
+    draws: tuple[float, ...] = ()
+    rule: str = ""
+    version: int = 0
+    scorer: str = ""
+    mode: Mode = "act"
+    holdout: bool = False
+    reason: str = ""
+    excluded: int = 0
+
+    @property
+    def chosen(self) -> Weighed:
+        """The candidate that was picked."""
+        return next(c for c in self.candidates if c.action == self.action)
+
+    @property
+    def unaided(self) -> str:
+        """The frozen model's most probable action (ties: the first)."""
+        return max(self.candidates, key=lambda c: c.prior).action
+
+    @property
+    def changed(self) -> bool:
+        """Whether the choice differs from the frozen model's most probable action."""
+        return self.action != self.unaided

@@ -125,6 +125,7 @@ def test_control_characters_and_ten_thousand_actions_are_scored(small_model, rng
         {"scorer": "verbalized"},
         {"temperature": 0},
         {"temperature": math.nan},
+        {"temperature": math.inf},
         {"history": -1},
         {"permutations": 0},
     ],

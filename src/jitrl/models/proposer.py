@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,7 +57,9 @@ class ScoringProposer:
         meter: Meter | None = None,
         retry: Retry | None = None,
     ) -> None:
-        require(temperature > 0, f"temperature must be above 0, got {temperature}")
+        require(
+            0 < temperature < math.inf, f"temperature must be finite and above 0, got {temperature}"
+        )
         deaf = [scorer.name for scorer in scorers if not scorer.reads_logprobs]
         require(
             not (calibrate and deaf),
@@ -66,7 +69,7 @@ class ScoringProposer:
         if replay is not None:
             require(cache is None, "cache and replay are both set; replay never asks the model")
             require(
-                str(replay) == ":memory:" or Path(replay).is_file(),
+                Path(replay).is_file(),
                 f"there is no recording {replay}; make one by running with cache = {str(replay)!r}",
             )
         path = cache if replay is None else replay
@@ -144,11 +147,11 @@ class ScoringProposer:
 
     def _fall(self, error: ModelError) -> None:
         """Give the first scorer up, if another was configured."""
+        if not self._is_list:
+            raise error
         scorer = self._scorers[0]
         self._reasons.append(f"{scorer.name}: {error}")
         if len(self._scorers) == 1:
-            if not self._is_list:
-                raise error
             raise ModelError(
                 f"no configured scorer works with {self.channel.model}: {'; '.join(self._reasons)}"
             ) from error

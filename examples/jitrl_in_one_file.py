@@ -1,8 +1,8 @@
 """The whole decision of jitrl in one file: what a memory adds to the scores of a frozen model.
 
-``decide`` chooses exactly as ``jitrl.core.update.decide`` does with the default rule (a test compares
-them); equation numbers are those of arXiv:2601.18510. Below it, a list is the memory and a shop with
-eleven pages the world: ``python jitrl_in_one_file.py`` shows the frozen model getting better.
+``decide`` chooses exactly as ``jitrl.core.update.decide`` does with the default rule (a test
+compares them); equations are numbered as in arXiv:2601.18510. Below it, a list is the memory and a
+shop of eleven pages the world: run the file to see the frozen model get better.
 """
 
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ RULE = SimpleNamespace(
     backup=0.5,  # share of the graph's value in Q; the rest is the mean return
     shrink=1.0,  # pseudo-visits that pull the Q of a tried action to V
     optimism=0.8,  # share of V that an untried action is credited with
-    backoff=0.1,  # width of the circle in which equal actions lend their reward
+    backoff=0.1,  # width of a wider circle
     floor=0.3,  # advantages are divided by floor * reach at least
     eps=1e-8,
     beta=60.0,  # nats of the largest advantage
@@ -36,7 +36,7 @@ class Neighbor(NamedTuple):
     similarity: float  # in [0, 1]; 1 only for the same state
     ret: float  # mean return, rewards counted from their median
     visits: float = 1.0  # how often it was taken
-    sources: float = 1.0  # by how many episodes, or untrusted principals
+    sources: float = 1.0  # by how many episodes or principals
     value: float | None = None  # Q by value iteration over the memory's graph, if there is one
     reward: float = 0.0  # mean immediate reward
     terminal: float = 0.0  # share of the visits that ended the task
@@ -50,11 +50,9 @@ class Neighbor(NamedTuple):
 def decide(logits, neighbors, rng, *, reach=0.0, repeats=None, allowed=None, rule=RULE):
     """The action to take, and the corrected logit z' of each candidate.
 
-    ``logits`` maps the model's candidates to scores in nats, ``reach`` is the range of rewards,
-    ``repeats`` says how often this episode took each action, and ``allowed`` names all actions
-    that can be executed here, so that the memory may add those that the model did not think of.
+    ``logits``: the model's candidates, scored in nats; ``reach``: the range of rewards;
+    ``repeats``: times this episode took an action; ``allowed``: what the memory may add.
     """
-    draw = rng.random()
     z = dict(logits)
     for n in neighbors:  # the memory's own candidates (eq. 23), as unlikely as the least likely
         if allowed is not None and n.action in allowed:
@@ -73,19 +71,18 @@ def decide(logits, neighbors, rng, *, reach=0.0, repeats=None, allowed=None, rul
     def weights(width):  # what is less similar counts less
         return np.exp((column("similarity") - 1.0) / width) * column("visits")
 
-    scaled, bonus = np.zeros(size), np.zeros(size)
+    scaled, bonus, nudge, ahead, taken = np.zeros((5, size))
     near = weights(rule.kernel)
     if near.sum() > 0:
         value = np.array([n.ret if n.value is None else n.value for n in trusted])
         tries = total(near)
-        tried = tries > 0
         gains = total(near * ((1 - rule.backup) * column("ret") + rule.backup * value))
-        q = gains / np.where(tried, tries, 1.0)  # (eq. 5)
+        q = gains / np.where(tries > 0, tries, 1.0)  # (eq. 5)
         v = tries @ q / near.sum()  # (eq. 4)
-        wide = weights(rule.backoff)
+        wide = weights(rule.backoff)  # equal actions in a wider circle lend their reward
         lent = total(wide * column("reward")) / (total(wide) + 1.0)
-        pulled = (tries * q + rule.shrink * (v + lent)) / (tries + rule.shrink + ~tried)
-        q = np.where(tried, pulled, rule.optimism * v + lent)  # in place of (eq. 6)
+        credit = rule.optimism + (1.0 - rule.optimism) * np.minimum(tries, 1.0)  # for (eq. 6)
+        q = (tries * q + rule.shrink * (credit * v + lent)) / (tries + rule.shrink)
         advantage = (q - v)[:size]  # (eq. 7)
         largest = max(np.abs(advantage).max(), rule.floor * reach)
         scaled = advantage / (largest + rule.eps)  # (eq. 25)
@@ -93,61 +90,55 @@ def decide(logits, neighbors, rng, *, reach=0.0, repeats=None, allowed=None, rul
         wide = weights(rule.novelty_kernel)
         tries, ended = total(wide)[:size], total(wide * column("terminal"))[:size]
         new = (1.0 - ended / (tries + 1.0)) / (1.0 + tries)
-        ahead, taken = np.zeros(size), np.zeros(size)
         for n in neighbors:
-            i = place.get(n.action, size)
-            if i < size and n.similarity == 1.0:
+            if n.similarity == 1.0 and (i := place.get(n.action, size)) < size:
                 ahead[i], taken[i] = max(ahead[i], n.onward), max(taken[i], n.taken)
         again = np.array([(repeats or {}).get(a, 0) > 0 for a in z], float)
-        bonus = rule.novelty * np.maximum(new, rule.onward * ahead)
-        bonus = bonus - rule.repeat * taken - rule.repeat_action * again
-    nudge = np.zeros(size)
+        new = np.maximum(new, rule.onward * ahead)
+        if reach == 0.0 and new.max() > 0:  # nothing known has paid: look on, evenly
+            new = new / new.max()
+        bonus = rule.novelty * new - rule.repeat * taken - rule.repeat_action * again
     for n in neighbors:
-        i = place.get(n.action, size)
-        if not n.trusted and i < size:
+        if not n.trusted and (i := place.get(n.action, size)) < size:
             strength = min(1.0, abs(n.ret) / reach) if reach > 0 else 1.0
-            strength *= np.exp((n.similarity - 1.0) / rule.kernel) * n.sources
-            nudge[i] += np.sign(n.ret) * strength * rule.untrusted
+            close = np.exp((n.similarity - 1.0) / rule.kernel)
+            nudge[i] += np.sign(n.ret) * strength * rule.untrusted * close * n.sources
     model = np.array(list(z.values()), float) / rule.temperature_prior
     corrected = model + (rule.beta * scaled + (bonus + nudge))  # (eq. 10)
-    best = corrected >= corrected.max() - 1e-9
-    chosen = np.searchsorted(np.cumsum(best / best.sum()), draw, "right")  # ties are drawn
-    return actions[chosen], dict(zip(z, corrected.tolist(), strict=True))
+    best = np.flatnonzero(corrected >= corrected.max() - 1e-9)  # equals: the draw decides
+    shares = np.cumsum(np.full(len(best), 1 / len(best)))
+    chosen = np.searchsorted(shares[:-1], rng.random(), "right")
+    return actions[best[chosen]], dict(zip(z, corrected.tolist(), strict=True))
 
 
-SITE = {
-    "dashboard": ["catalog", "sales", "marketing"],
-    "catalog": ["products", "categories"],
-    "sales": ["orders", "invoices"],
-    "marketing": ["emails", "reviews", "coupons"],
-}
+SITE = {"dashboard": ["catalog", "sales", "marketing"], "catalog": ["products", "categories"],
+        "sales": ["orders", "invoices"], "marketing": ["emails", "reviews", "coupons"]}  # fmt: skip
 
 
 def neighbors(memory, page):
     """The memory's list of (page, action, return, reward, last), action by action."""
-    cells = {}
+    cells, found = {}, []
     for where, action, *numbers in memory:
         if where == page:
             cells.setdefault(action, []).append(numbers)
-    means = {a: [sum(c) / len(rows) for c in zip(*rows, strict=True)] for a, rows in cells.items()}
-    return [
-        Neighbor(a, 1.0, ret, len(cells[a]), reward=reward, terminal=last)
-        for a, (ret, reward, last) in means.items()
-    ]
+    for action, rows in cells.items():
+        ret, reward, last = np.mean(rows, axis=0)
+        found.append(Neighbor(action, 1.0, ret, len(rows), reward=reward, terminal=last))
+    return found
 
 
 def episode(memory, rng, goal="reviews", gamma=0.6):
     """One walk from the dashboard to a page without links; it becomes memory when it is over."""
-    page, steps = "dashboard", []
+    page, steps, best = "dashboard", [], max((row[3] for row in memory), default=0.0)
     while page in SITE:
         logits = {link: -float(i) for i, link in enumerate(SITE[page])}  # a model: first link first
-        action, _ = decide(logits, neighbors(memory, page), rng, reach=1.0)
+        action, _ = decide(logits, neighbors(memory, page), rng, reach=best)
         steps.append((page, action))
         page = action
     reward, last = float(page == goal), len(steps) - 1
     for t, (where, action) in enumerate(steps):  # G_t = sum of gamma^(u-t) r_u (eq. 3)
-        end = t == last
-        memory.append((where, action, gamma ** (last - t) * reward, reward if end else 0.0, end))
+        ret, end = gamma ** (last - t) * reward, t == last
+        memory.append((where, action, ret, reward * end, end))
     return [page for page, _ in steps] + [page]
 
 

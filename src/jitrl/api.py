@@ -298,6 +298,7 @@ class Episode:
                 principal=principal or self._jitrl.settings.principal,
                 started=self._started,
                 finished=time.time(),
+                info={"rewards": "during"},
             )
         )
         return self.receipt

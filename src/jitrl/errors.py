@@ -55,3 +55,7 @@ class BudgetExceeded(JitRLError):
     """A limit on calls, tokens or dollars was reached; the run can be resumed."""
 
     exit_code = 6
+
+
+class MixedMemory(UserWarning):
+    """One scope of a memory holds numbers that were made in ways which do not compare."""

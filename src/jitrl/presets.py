@@ -74,7 +74,7 @@ _RELEASED = UpdateRule(
 )
 
 _PRESETS = (
-    Preset("default", UpdateRule(), Retrieval(), gamma=0.6),
+    Preset("default", UpdateRule(), Retrieval(threshold=0.5), gamma=0.6),
     Preset("paper-web", replace(_PAPER, explore=0.05), Retrieval(threshold=0.8, k=10), gamma=0.1),
     Preset("paper-text", replace(_PAPER, explore=0.65), Retrieval(threshold=0.95, k=10), gamma=0.5),
     Preset(

@@ -1,6 +1,7 @@
 """The state index against a comparison of all pairs."""
 
 import random
+import subprocess
 import sys
 import threading
 from importlib.util import find_spec
@@ -133,6 +134,19 @@ def test_texts_that_join_to_the_same_string_are_different_states():
 def test_among_equals_the_newest_comes_first():
     index, _ = filled([State("a b c 1"), State("a b c 2"), State("a b c 3")], Retrieval())
     assert index.search(State("a b c 4"), 0.5).ids.tolist() == [2, 1, 0]
+
+
+def test_without_numba_its_kernel_names_the_command_that_installs_it():
+    program = (
+        "import sys; sys.modules['numba'] = None\n"
+        "from jitrl.core.similarity import Retrieval\n"
+        "from jitrl.errors import MissingExtra\n"
+        "from jitrl.memory.index import StateIndex\n"
+        "try:\n    StateIndex(Retrieval(), 'numba')\n"
+        "except MissingExtra as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "pip install 'jitrl[numba]'" in done.stdout
 
 
 def test_a_megabyte_state_is_stored_and_found_beside_short_ones():

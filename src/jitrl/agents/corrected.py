@@ -151,11 +151,12 @@ class CorrectedEpisode:
         self._rng = np.random.default_rng(0)
         self._pending: _Choice | None = None
         self._novelty: list[float] = []
+        self._shown = False
         self.held_out = False
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts; whether it is held out is drawn here."""
-        self._rng, self._pending, self._novelty = rng, None, []
+        self._rng, self._pending, self._novelty, self._shown = rng, None, [], False
         self.held_out = bool(self._agent.holdout) and rng.random() < self._agent.holdout
         view = self._agent.view(task.scope, self._exclude)
         self._session = Session(view, self._until)
@@ -175,6 +176,7 @@ class CorrectedEpisode:
         if self._session is None:
             raise InputError("act() came before begin(); an episode must be started first")
         agent, rule = self._agent, self._agent.preset.rule
+        self._session.view.scored_by(proposal.scorer)
         without = agent.mode == "off" or self.held_out
         near = () if without else self._session.neighborhood(state)
         seed = self._rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
@@ -202,6 +204,7 @@ class CorrectedEpisode:
         if self._pending is None or self._session is None:
             raise InputError("observe() came before act(); nothing was decided yet")
         last, self._pending = self._pending, None
+        self._shown = self._shown or reward is not None
         self._novelty.append(self._session.step(last.state, last.decision, next_state, reward))
 
     def learn(self, episode: Episode) -> Receipt:
@@ -213,6 +216,8 @@ class CorrectedEpisode:
         info = dict(episode.info)
         if self._exclude:
             info["exclude"] = sorted(self._exclude)
+        if self._shown:
+            info["shown"] = True
         return self._agent.learn(replace(episode, steps=steps, holdout=self.held_out, info=info))
 
 

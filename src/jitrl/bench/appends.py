@@ -9,7 +9,8 @@ from jitrl.bench.episodes import STEPS, episode
 from jitrl.bench.memories import Memory
 from jitrl.bench.records import Records, World
 from jitrl.bench.timing import Clock, Quantiles, quantiles
-from jitrl.memory.index import StateIndex
+from jitrl.core.similarity import Retrieval
+from jitrl.memory.index import Kernel, StateIndex
 from jitrl.types import State
 
 
@@ -37,17 +38,23 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """States added to an index one by one, microseconds for a state.
+    """An index alone, of the largest scope's states; CPU microseconds for a state.
 
     Attributes:
-        first, last: The first and the last tenth; ``worst`` of them is the longest pause.
-        bytes_per_state: Of the index: arrays and dictionaries.
+        kernel: What scans its signatures.
+        add_first, add_last: The first and the last tenth; ``worst`` of them is the longest pause.
+        bytes_per_state: Arrays and dictionaries.
+        threshold: Least similarity of what is searched.
+        search: Queries of the largest scope's distribution.
     """
 
+    kernel: Kernel
     states: int
-    first: Quantiles
-    last: Quantiles
+    add_first: Quantiles
+    add_last: Quantiles
     bytes_per_state: float
+    threshold: float
+    search: Quantiles
 
 
 def append(
@@ -82,18 +89,31 @@ def append(
     )
 
 
-def index(memory: Memory, states: list[State], tell: Callable[[float], None]) -> Indexed:
-    """Add ``states`` to an index of their own."""
-    new, clock = StateIndex(memory.lens.retrieval), Clock()
+def index(
+    retrieval: Retrieval,
+    kernel: Kernel,
+    states: list[State],
+    queries: list[State],
+    threshold: float,
+    repeats: int,
+    tell: Callable[[float], None],
+) -> Indexed:
+    """Add ``states`` to a new index, then search it."""
+    new, added, asked = StateIndex(retrieval, kernel), Clock(), Clock()
     for number, state in enumerate(states):
-        clock.time(lambda: new.add(state))  # noqa: B023 - called at once
-        if number % 1000 == 0:
-            tell(number / len(states))
-    tell(1.0)
+        added.time(lambda: new.add(state))  # noqa: B023 - called at once
+        tell((number + 1) / len(states))
+    new.search(queries[0], threshold)  # numba compiles
+    for _ in range(repeats):
+        for state in queries:
+            asked.time(lambda: new.search(state, threshold))  # noqa: B023
     tenth = max(1, len(states) // 10)
     return Indexed(
+        kernel,
         len(new),
-        quantiles(clock.cpu[:tenth]),
-        quantiles(clock.cpu[-tenth:]),
+        quantiles(added.cpu[:tenth]),
+        quantiles(added.cpu[-tenth:]),
         new.nbytes / len(new),
+        threshold,
+        quantiles(asked.cpu, repeats),
     )

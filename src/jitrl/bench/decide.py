@@ -18,7 +18,9 @@ from jitrl.bench.appends import Appended, Indexed
 from jitrl.bench.episodes import STEPS
 from jitrl.bench.memories import Memory, commit, load, pretokenised
 from jitrl.bench.queries import Answered, ask
-from jitrl.bench.records import World, facts
+from jitrl.bench.records import Records, World, facts
+from jitrl.core.similarity import Retrieval
+from jitrl.memory.index import Kernel
 from jitrl.memory.view import Lens
 from jitrl.stores.sqlite import SQLiteStore
 
@@ -72,6 +74,7 @@ def measure(
     queries: int,
     repeats: int,
     linear: int | None,
+    kernel: Kernel,
     seed: int,
     tell: Tell,
 ) -> Report:
@@ -81,6 +84,7 @@ def measure(
         records: Rows of the memory; rounded down to whole episodes.
         linear: Queries that the linear scan answers, too; ``None`` means 200, or none where there
             are more than 200,000 rows.
+        kernel: For the part that measures an index alone; the memories use numpy.
         tell: Is told the stage and the share of it that is done.
     """
     few = records <= _FEW
@@ -125,9 +129,9 @@ def measure(
             appends.append(m, world, late, len(stored), "last", _stage(tell, "appending again"))
             for m in memories
         ]
-        largest = np.flatnonzero(stored.site == np.bincount(stored.site).argmax())
-        states = list(dict.fromkeys(world.state(stored, i) for i in largest.tolist()))
-        indexed = appends.index(memories[0], states, _stage(tell, "indexing"))
+        indexed = _index_alone(
+            world, stored, lens.retrieval, kernel, thresholds[0], repeats, _stage(tell, "indexing")
+        )
     return Report(
         SCHEMA,
         machine.facts(),
@@ -145,6 +149,26 @@ def measure(
         appended,
         indexed,
     )
+
+
+def _index_alone(
+    world: World,
+    stored: Records,
+    retrieval: Retrieval,
+    kernel: Kernel,
+    threshold: float,
+    repeats: int,
+    tell: Callable[[float], None],
+) -> Indexed:
+    """The index of the largest site, without the rest of a memory."""
+    site = int(np.bincount(stored.site).argmax())
+    asked = world.draw(5000, 4)
+    states, queries = (
+        [world.state(records, i) for i in np.flatnonzero(records.site == site).tolist()]
+        for records in (stored, asked)
+    )
+    distinct = list(dict.fromkeys(states))
+    return appends.index(retrieval, kernel, distinct, queries, threshold, repeats, tell)
 
 
 def _filled(memory: Memory, rows: int) -> Filled:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from jitrl.cli.bench_learning import learn
 from jitrl.cli.output import emit, people
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def bench() -> None:
-    """Measure retrieval and decisions."""
+    """Measure retrieval, decisions and learning."""
+
+
+app.command()(learn)
 
 
 @app.command()
@@ -37,6 +41,9 @@ def decide(
         int | None,
         typer.Option(min=0, help="Queries for the linear scan; 200, none above 200,000 records."),
     ] = None,
+    kernel: Annotated[
+        Literal["numpy", "numba"], typer.Option(help="What the index alone is measured with.")
+    ] = "numpy",
     seed: Annotated[int, typer.Option(help="Seed of the records and queries.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -53,6 +60,7 @@ def decide(
             queries=queries,
             repeats=repeats,
             linear=linear,
+            kernel=kernel,
             seed=seed,
             tell=tell,
         )
@@ -123,9 +131,11 @@ def _show(report: Report) -> None:
     people().print(learned)
     index = report.indexed
     people().print(
-        f"index alone: a state is added in {index.first.p50.median:.0f} us (first tenth), "
-        f"{index.last.p50.median:.0f} us (last tenth of {index.states:,}), "
-        f"worst {index.last.worst:.0f} us"
+        f"index alone ({index.kernel}, {index.states:,} states): "
+        f"add {index.add_first.p50.median:.0f} us (first tenth), "
+        f"{index.add_last.p50.median:.0f} us (last tenth, worst {index.add_last.worst:.0f}); "
+        f"search at {index.threshold:g} p50 {_spread(index.search.p50)}, "
+        f"p99 {_spread(index.search.p99)}"
     )
     people().print(
         "Microseconds of CPU time of one thread; p50/p99, median and range over repeats.",

@@ -11,14 +11,13 @@ same however much is known.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-_SETTLED = (
-    1e-3  # changes of V (in parts of the reward range) and of U below this stay where they are
-)
-_SWEEP = 400  # states recomputed for one episode at most; the rest waits for the next episode
+_SETTLED = 1e-3  # smaller changes of V (parts of the reward range) and of U stay where they are
+_SWEEP = 100  # states recomputed beyond an episode's own; the rest waits for the next episode
 _ROWS = 8
+_INFINITE = float("inf")
 
 
 class Location:
@@ -28,15 +27,15 @@ class Location:
     not count against two that agree. Add values one source at a time.
     """
 
-    __slots__ = ("high", "higher", "low", "lower", "n", "total")
+    __slots__ = ("high", "higher", "low", "lower", "mean", "n", "total")
 
     def __init__(self) -> None:
-        self.n, self.total = 0, 0.0
-        self.high = self.higher = float("-inf")
-        self.low = self.lower = float("inf")
+        self.n, self.total, self.mean = 0, 0.0, 0.0
+        self.high = self.higher = -_INFINITE
+        self.low = self.lower = _INFINITE
 
     def add(self, x: float) -> None:
-        """One more source says ``x``."""
+        """One more source says ``x``; ``mean`` is the robust mean from here on."""
         self.n += 1
         self.total += x
         if x > self.higher:
@@ -47,35 +46,60 @@ class Location:
             self.low, self.lower = self.lower, x
         elif x < self.low:
             self.low = x
-
-    @property
-    def mean(self) -> float:
-        """The robust mean; 0 before the first value."""
-        if self.n < 3:
-            return self.total / self.n if self.n else 0.0
-        return (self.total - self.higher - self.lower + self.high + self.low) / self.n
+        within = self.total
+        if self.n >= 3:
+            within += self.high + self.low - self.higher - self.lower
+        self.mean = within / self.n
 
 
 class Cell:
     """One action in one state.
 
-    ``reward`` is what it pays the first time in an episode, ``again`` what it pays after that: a
-    coin is picked up once.
+    Attributes:
+        visits: Rows.
+        ends: Rows that ended their task.
+        reward: What it pays the first time in an episode; ``reward.n`` counts its sources.
+        again: What it pays after that (a coin is picked up once); ``None`` if never taken twice.
+        ret: Return-to-go.
+        next: State it led to → how often.
+        usual: The state it led to most often (the first among equals); ``None`` if to none.
+        seen: Rows whose end or next state is known.
+        rows: Ids of the newest rows.
     """
 
-    __slots__ = ("action", "again", "ends", "next", "ret", "reward", "rows", "sources", "visits")
+    __slots__ = (
+        "action", "again", "ends", "next", "ret", "reward", "rows", "seen", "usual", "visits",
+    )  # fmt: skip
 
     def __init__(self, action: str) -> None:
         self.action = action
-        self.visits = self.sources = self.ends = 0
-        self.reward, self.again, self.ret = Location(), Location(), Location()
+        self.visits = self.ends = self.seen = 0
+        self.reward, self.ret = Location(), Location()
+        self.again: Location | None = None
         self.next: dict[int, int] = {}
+        self.usual: int | None = None
         self.rows: tuple[int, ...] = ()
 
-    @property
-    def usual(self) -> int | None:
-        """The state it led to most often (the first among equals); ``None`` if to none."""
-        return max(self.next, key=self.next.__getitem__) if self.next else None
+    def lead(self, state: int) -> bool:
+        """It led to ``state`` once more; whether that is new."""
+        times = self.next[state] = self.next.get(state, 0) + 1
+        if self.usual is None or times > self.next[self.usual]:
+            self.usual = state
+        elif times == self.next[self.usual]:
+            self.usual = max(self.next, key=self.next.__getitem__)
+        return times == 1
+
+    def onward(self, novelty: Callable[[int], float]) -> float:
+        """Novelty of its usual next state, times the share of times the task went on.
+
+        So what a rare accident opened hardly counts. 0 if it led to no state.
+
+        Args:
+            novelty: U of a state id.
+        """
+        if self.usual is None:
+            return 0.0
+        return novelty(self.usual) * (self.seen - self.ends) / self.seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +135,7 @@ class Graph:
         self.gamma, self.onward = gamma, onward
         self.reach = 0.0
         self._cells: dict[int, dict[str, Cell]] = {}
-        self._before: dict[int, set[int]] = {}
+        self._before: dict[int, list[int]] = {}
         self._value: dict[int, float] = {}
         self._novelty: dict[int, float] = {}
         self._own: dict[int, float] = {}
@@ -119,7 +143,7 @@ class Graph:
         self._queued: set[int] = set()
         self._highest: list[float] = []
 
-    def cells(self, state: int) -> Iterable[Cell]:
+    def cells(self, state: int) -> Collection[Cell]:
         """Cells of a state, in the order they were first seen."""
         return self._cells.get(state, {}).values()
 
@@ -139,28 +163,31 @@ class Graph:
         """Take in one episode, and let its news travel backwards."""
         paid: dict[tuple[int, str], list[float]] = {}
         for step in steps:
-            cell = self._cells.setdefault(step.state, {}).setdefault(step.action, Cell(step.action))
+            cells = self._cells.setdefault(step.state, {})
+            cell = cells.get(step.action)
+            if cell is None:
+                cell = cells[step.action] = Cell(step.action)
             cell.visits += 1
             cell.ends += step.terminal
+            cell.seen += step.terminal + (step.next is not None)
             cell.rows = (*cell.rows[1 - _ROWS :], step.row)
-            if step.next is not None:
-                cell.next[step.next] = cell.next.get(step.next, 0) + 1
-                self._before.setdefault(step.next, set()).add(step.state)
+            if step.next is not None and cell.lead(step.next):
+                self._before.setdefault(step.next, []).append(step.state)
+                self._value.setdefault(step.next, 0.0)
+                self._novelty.setdefault(step.next, 1.0)
             self._own[step.state] = step.novelty
             gains = paid.get((step.state, step.action))
             if gains is None:
-                cell.sources += 1
                 cell.reward.add(step.reward)
                 paid[step.state, step.action] = [step.ret]
             else:
+                cell.again = cell.again or Location()
                 cell.again.add(step.reward)
                 gains.append(step.ret)
         for (state, action), gains in paid.items():
             self._cells[state][action].ret.add(sum(gains) / len(gains))
         self._stretch(max((abs(s.reward) for s in steps), default=0.0))
-        for step in reversed(steps):
-            self._queue(step.state)
-        self._settle()
+        self._settle(dict.fromkeys(step.state for step in reversed(steps)))
 
     def _stretch(self, size: float) -> None:
         """The range of rewards that two episodes bear out (one, while there is only one)."""
@@ -168,46 +195,51 @@ class Graph:
             self._highest = sorted([*self._highest, size])[-2:]
             self.reach = self._highest[0]
 
-    def _queue(self, state: int) -> None:
-        if state not in self._queued:
-            self._queued.add(state)
-            self._waiting.append(state)
-
-    def _settle(self) -> None:
-        for _ in range(_SWEEP):
-            if not self._waiting:
-                return
-            state = self._waiting.popleft()
-            self._queued.discard(state)
+    def _settle(self, fresh: Iterable[int]) -> None:
+        """Recompute the ``fresh`` states, then what leads there and what still waits."""
+        waiting, queued = self._waiting, self._queued
+        ahead = list(fresh)
+        queued.update(ahead)
+        waiting.extendleft(reversed(ahead))
+        left = len(ahead) + _SWEEP
+        while left and waiting:
+            state = waiting.popleft()
+            if state not in queued:
+                continue  # it came up earlier, as a fresh one
+            queued.discard(state)
+            left -= 1
             if self._recompute(state):
                 for earlier in self._before.get(state, ()):
-                    self._queue(earlier)
+                    if earlier not in queued:
+                        queued.add(earlier)
+                        waiting.append(earlier)
 
     def _recompute(self, state: int) -> bool:
         """New V and U of a state; whether they moved enough to tell those before it."""
-        best, newest = -float("inf"), self._own.get(state, 0.0)
+        value, novelty, gamma = self._value.__getitem__, self._novelty.__getitem__, self.gamma
+        best, newest = -_INFINITE, self._own.get(state, 0.0)
         for cell in self._cells[state].values():
-            best = max(best, backed_up(cell, self.gamma, self.value))
-            usual = cell.usual
-            if usual is not None:
-                newest = max(newest, self.onward * self.novelty(usual))
+            q = backed_up(cell, gamma, value)
+            if q > best:
+                best = q
+            beyond = self.onward * cell.onward(novelty)
+            if beyond > newest:
+                newest = beyond
         moved = abs(best - self.value(state)) > _SETTLED * self.reach
         moved = moved or abs(newest - self.novelty(state)) > _SETTLED
         self._value[state], self._novelty[state] = best, newest
         return moved
 
 
-def backed_up(
-    cell: Cell, gamma: float, value: Callable[[int], float], *, again: bool = False
-) -> float:
+def backed_up(cell: Cell, gamma: float, value: Callable[[int], float]) -> float:
     """``Q = R + gamma * E[V(next)]`` of a cell; a task's end is worth 0.
 
     Args:
         value: V of a state id.
-        again: Whether this episode has taken it before, so that it pays what it pays again.
     """
-    reward = cell.again.mean if again else cell.reward.mean
-    seen = cell.ends + sum(cell.next.values())
-    if not seen:
-        return reward
-    return reward + gamma * sum(n * value(s) for s, n in cell.next.items()) / seen
+    if not cell.next:
+        return cell.reward.mean
+    total = 0.0
+    for state, times in cell.next.items():
+        total += times * value(state)
+    return cell.reward.mean + gamma * total / cell.seen

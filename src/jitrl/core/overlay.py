@@ -5,23 +5,31 @@ It counts at once and is never written; when the episode is learned, the memory 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from jitrl.core.graph import Graph, backed_up
+from jitrl.core.graph import Cell, Graph, backed_up
 
-_ROUNDS = 3  # backward sweeps over the episode's own states after each step
-_SETTLED = 1e-3
+_ROUNDS = 3  # a step makes at most so many times as many states be recomputed as were visited
+_SETTLED = 1e-6  # smaller changes of V and U stay where they are
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One (state, action) that this episode has taken; ``reward`` is 0 where none was shown."""
+    """One (state, action) that this episode has taken.
+
+    Attributes:
+        reward: The first one that was shown, centred; ``None`` where none was.
+    """
 
     state: int
     action: str
     times: int
-    reward: float
+    reward: float | None
+
+
+_NOTHING: Mapping[str, Taken] = {}
 
 
 class Overlay:
@@ -29,16 +37,13 @@ class Overlay:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._times: dict[tuple[int, str], int] = {}
-        self._reward: dict[tuple[int, str], float] = {}
-        self._next: dict[tuple[int, str], int | None] = {}
-        self._actions: dict[int, dict[str, None]] = {}
+        self._taken: dict[int, dict[str, Taken]] = {}
+        self._after: dict[tuple[int, str], int | None] = {}
+        self._before: dict[int, dict[int, None]] = {}
         self._own: dict[int, float] = {}
-        self._order: dict[int, None] = {}
         self._value: dict[int, float] = {}
         self._novelty: dict[int, float] = {}
         self._repeats: dict[str, int] = {}
-        self.history: list[tuple[int, str, int | None, float, float | None]] = []
 
     @property
     def repeats(self) -> Mapping[str, int]:
@@ -47,12 +52,12 @@ class Overlay:
 
     def taken(self) -> Iterator[Taken]:
         """What was taken so far."""
-        for (state, action), times in self._times.items():
-            yield Taken(state, action, times, self._reward.get((state, action), 0.0))
+        for actions in self._taken.values():
+            yield from actions.values()
 
-    def times(self, state: int, action: str) -> int:
-        """How often ``action`` was taken in ``state``."""
-        return self._times.get((state, action), 0)
+    def taken_in(self, state: int) -> Mapping[str, Taken]:
+        """Action → what was taken in ``state`` so far."""
+        return self._taken.get(state, _NOTHING)
 
     def value(self, state: int) -> float:
         """V as the episode leaves it."""
@@ -64,17 +69,22 @@ class Overlay:
         known = self._novelty.get(state)
         return self._graph.novelty(state) if known is None else known
 
-    def onward(self, state: int, action: str) -> float:
-        """Novelty of the state that the action leads to; 0 where that is not known."""
-        after = self._after(state, action)
-        return 0.0 if after is None else self.novelty(after)
+    def onward(self, state: int, action: str, cell: Cell | None) -> float:
+        """Novelty that lies behind the action; 0 where that is not known.
 
-    def q(self, state: int, action: str) -> float:
-        """Q of a known cell: what was taken in this episode is not expected to pay again."""
-        cell = self._graph.cell(state, action)
-        if (state, action) in self._times:
-            after = self._next.get((state, action))
-            reward = cell.again.mean if cell else 0.0
+        Args:
+            cell: What the graph knows of it.
+        """
+        if (state, action) in self._after:
+            after = self._after[state, action]
+            return 0.0 if after is None else self.novelty(after)
+        return cell.onward(self.novelty) if cell else 0.0
+
+    def q(self, state: int, action: str, cell: Cell | None) -> float:
+        """Q of an action: what was taken in this episode is not expected to pay again."""
+        if (state, action) in self._after:
+            after = self._after[state, action]
+            reward = cell.again.mean if cell and cell.again else 0.0
             return reward + (0.0 if after is None else self._graph.gamma * self.value(after))
         return backed_up(cell, self._graph.gamma, self.value) if cell else 0.0
 
@@ -90,39 +100,48 @@ class Overlay:
             novelty: How new the newest action is that ``state`` still holds.
             reward: Centred, if it was shown.
         """
-        self.history.append((state, action, after, novelty, reward))
-        cell = self._graph.cell(state, action)
+        if state not in self._own:
+            for known in self._graph.cells(state):
+                for following in known.next:
+                    self._before.setdefault(following, {})[state] = None
         self._own[state] = novelty
+        cell = self._graph.cell(state, action)
         expected = max(cell.next.values(), default=0) if cell else 0
         came = cell.next.get(after, 0) if cell and after is not None else 0
         if after is None or 2 * came >= expected:
-            self._times[state, action] = self._times.get((state, action), 0) + 1
-            self._repeats[action] = self._repeats.get(action, 0) + 1
-            self._next[state, action] = after
-            self._actions.setdefault(state, {})[action] = None
-            if reward is not None:
-                self._reward.setdefault((state, action), reward)
-        self._order.pop(state, None)
-        self._order[state] = None
-        self._settle()
+            self._count(state, action, reward)
+            self._after[state, action] = after
+            if after is not None:
+                self._before.setdefault(after, {})[state] = None
+        self._settle(state)
 
-    def _after(self, state: int, action: str) -> int | None:
-        if (state, action) in self._next:
-            return self._next[state, action]
-        cell = self._graph.cell(state, action)
-        return cell.usual if cell else None
+    def _count(self, state: int, action: str, reward: float | None) -> None:
+        here = self._taken.setdefault(state, {})
+        known = here.get(action)
+        times = known.times + 1 if known else 1
+        shown = reward if known is None or known.reward is None else known.reward
+        here[action] = Taken(state, action, times, shown)
+        self._repeats[action] = self._repeats.get(action, 0) + 1
 
-    def _settle(self) -> None:
-        for _ in range(_ROUNDS):
-            moved = 0.0
-            for state in reversed(self._order):
-                best, newest = -float("inf"), self._own[state]
-                here = {c.action: None for c in self._graph.cells(state)}
-                for action in here | self._actions.get(state, {}):
-                    best = max(best, self.q(state, action))
-                    newest = max(newest, self._graph.onward * self.onward(state, action))
-                best = 0.0 if best == -float("inf") else best
-                moved = max(moved, abs(best - self.value(state)), abs(newest - self.novelty(state)))
-                self._value[state], self._novelty[state] = best, newest
-            if moved < _SETTLED:
+    def _settle(self, state: int) -> None:
+        """Recompute ``state``, and what leads to it among the states of this episode."""
+        waiting = deque([state])
+        for _ in range(_ROUNDS * len(self._own)):
+            if not waiting:
                 return
+            state = waiting.popleft()
+            if self._recompute(state):
+                waiting += [s for s in self._before.get(state, ()) if s not in waiting]
+
+    def _recompute(self, state: int) -> bool:
+        """New V and U of a state of this episode; whether they moved."""
+        values, newest, onward = [], self._own[state], self._graph.onward
+        cells = {cell.action: cell for cell in self._graph.cells(state)}
+        for action in dict.fromkeys((*cells, *self.taken_in(state))):
+            cell = cells.get(action)
+            values.append(self.q(state, action, cell))
+            newest = max(newest, onward * self.onward(state, action, cell))
+        best = max(values, default=0.0)
+        moved = max(abs(best - self.value(state)), abs(newest - self.novelty(state)))
+        self._value[state], self._novelty[state] = best, newest
+        return moved > _SETTLED

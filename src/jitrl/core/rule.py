@@ -22,9 +22,9 @@ class UpdateRule:
         kernel: Width h of the weight ``exp((similarity - 1) / h)``; ``None`` weighs all alike.
         backup: Share of the graph's value in Q, the rest is the mean return; 0 without a graph.
         shrink: Pseudo-visits n0 that pull a tried action's Q towards V.
-        untried: ``share``: Q is ``optimism * V`` (plus back-off). ``draw``: with probability
-            ``explore``, ``Q = V + bonus / n``, else 0 (eq. 6).
-        optimism: Share of V that an untried action is credited with.
+        untried: ``share``: an untried action's Q is ``optimism * V`` (plus back-off). ``draw``:
+            with probability ``explore``, ``Q = V + bonus / n``, else 0 (eq. 6).
+        optimism: Share of V that an untried action is credited with; from one try on it is 1.
         explore: lambda of eq. 6; ``memory`` derives it from how sure the memory is of its best
             action (released code, not in the paper).
         explore_rate: Exponent of that derivation.

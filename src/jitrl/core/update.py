@@ -142,14 +142,16 @@ class _Evidence:
     """Neighbors as columns, and sums of them for each candidate."""
 
     def __init__(self, neighbors: Sequence[Neighbor], place: Mapping[str, int]) -> None:
-        self.similarity = np.array([n.similarity for n in neighbors], float)
-        self.ret = np.array([n.ret for n in neighbors], float)
-        self.value = np.array([n.ret if n.value is None else n.value for n in neighbors], float)
-        self.visits = np.array([n.visits for n in neighbors], float)
-        self.sources = np.array([n.sources for n in neighbors], float)
-        self.reward = np.array([n.reward for n in neighbors], float)
-        self.terminal = np.array([n.terminal for n in neighbors], float)
-        self.at = np.array([place[n.action] for n in neighbors], int)
+        columns = zip(*neighbors, strict=True) if neighbors else ((),) * len(Neighbor._fields)
+        named = dict(zip(Neighbor._fields, columns, strict=True))
+        self.similarity = np.array(named["similarity"], float)
+        self.ret = np.array(named["ret"], float)
+        self.visits = np.array(named["visits"], float)
+        self.reward = np.array(named["reward"], float)
+        self.terminal = np.array(named["terminal"], float)
+        value = np.array(named["value"], float)  # None becomes nan: no graph is kept
+        self.value = np.where(np.isnan(value), self.ret, value)
+        self.at = np.array([place[action] for action in named["action"]], int)
         self._size = len(place)
 
     def weights(self, width: float | None) -> np.ndarray:
@@ -175,7 +177,8 @@ def decide(
 
     1. V is the weighted mean of Q over the neighbors; Q(a) that over the neighbors which took a
        (eqs. 4 and 5), pulled towards V by ``shrink`` pseudo-visits.
-    2. An untried action gets what ``untried`` says (eq. 6); A = Q - V (eq. 7), normalized (eq. 25).
+    2. The less an action was tried, the more it is what ``untried`` says (eq. 6); A = Q - V
+       (eq. 7), normalized (eq. 25).
     3. Novelty is added, repeats are taken off, and untrusted rows may nudge (not in the paper).
     4. The best is taken or one is sampled (eq. 10).
 
@@ -217,10 +220,13 @@ def decide(
     value = float(tries @ q / mass) if mass > 0 else 0.0
     if mass > 0:
         off = _backoff(seen, rule)
-        pulled = (tries * q + rule.shrink * (value + off)) / (tries + rule.shrink + ~tried)
         if rule.untried == "share":
-            q = np.where(tried, pulled, rule.optimism * value + off)
+            credit = rule.optimism + (1.0 - rule.optimism) * np.minimum(tries, 1.0)
+            weight = tries + rule.shrink
+            q = tries * q + rule.shrink * (credit * value + off)
+            q = np.where(weight > 0, q / np.where(weight > 0, weight, 1.0), credit * value + off)
         else:
+            pulled = (tries * q + rule.shrink * (value + off)) / (tries + rule.shrink + ~tried)
             chance = explore_probability(returns, rule)
             q = np.where(tried, pulled, 0.0)
             for i in np.flatnonzero(~tried):
@@ -296,6 +302,8 @@ def _exploration(
             ahead[i], taken[i] = max(ahead[i], n.onward), max(taken[i], n.taken)
     again = np.array([near.repeats.get(c.action, 0) > 0 for c in candidates], float)
     reachable = np.maximum(new, rule.onward * ahead)
+    if near.reach == 0.0 and reachable.max() > 0:  # nothing known has paid: look on, evenly
+        reachable = reachable / reachable.max()
     return new, rule.novelty * reachable - rule.repeat * taken - rule.repeat_action * again
 
 

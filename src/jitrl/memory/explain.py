@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from jitrl.core.update import decide
@@ -94,6 +94,8 @@ class Explanation:
     Attributes:
         decision: As it was journaled.
         alone: The frozen model's own choice in its place, with the same draw.
+        exact: Whether the journal gives the very same numbers again (a memory that another
+            version or other settings wrote may not).
         without: One entry for each episode among the neighbors, those that turn it first.
     """
 
@@ -103,6 +105,7 @@ class Explanation:
     state: State
     decision: Decision
     alone: Decision
+    exact: bool
     without: tuple[Counterfactual, ...]
 
 
@@ -117,6 +120,31 @@ class Draws:
         return self._left.pop(0) if self._left else 1.0
 
 
+class _Rerun:
+    """An episode gone through again, up to one of its decisions."""
+
+    def __init__(self, view: View, episode: Episode) -> None:
+        self._session, self._episode = Session(view), episode
+        self._done = 0
+
+    def near(self, record: Record) -> Neighborhood:
+        """What the decision was given: the memory of then, and its episode so far."""
+        for last in self._episode.steps[self._done : record.step]:
+            if last.decision is not None:
+                self._session.until = last.decision.version
+                self._session.advance()
+                shown = last.reward if self._episode.info.get("shown") else None
+                self._session.step(last.state, last.decision, last.next_state, shown)
+        self._done = record.step
+        self._session.until = record.decision.version
+        return self._session.neighborhood(record.state)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its last decision was reached."""
+        return self._done == len(self._episode.steps) - 1
+
+
 def explain(sight: Sight, store: Journal, id: str) -> Explanation:
     """Make the decision ``id`` again, without the memory and without each episode near it.
 
@@ -125,41 +153,53 @@ def explain(sight: Sight, store: Journal, id: str) -> Explanation:
         ConfigError: If it was made under another rule than ``sight``'s.
     """
     record = store.decision(id)
-    _same_rule(sight, record.decision, id)
+    decision = record.decision
+    _same_rule(sight, decision, id)
     episode = store.episode(record.episode)
-    near = sorted({row for n in record.decision.neighbors for row in n.rows})
-    owners = _owners(store, record.scope, near, record.decision.version)
-    alone = again(record.decision, Neighborhood(), sight)
+
+    def made(without: Collection[int]) -> Decision:
+        lens = sight.lens(_excluded(episode), frozenset(without))
+        rerun = _Rerun(View(store, record.scope, lens), episode)
+        return again(decision, rerun.near(record), sight)
+
     found = []
-    for name, rows in owners.items():
-        lens = sight.lens(_excluded(episode), frozenset(_rows_of(store, record.scope, name)))
-        view = View(store, record.scope, lens)
-        other = again(record.decision, _seen(view, episode, record), sight)
-        chosen = record.decision.action
-        share = next((c.probability for c in other.candidates if c.action == chosen), 0.0)
-        found.append(Counterfactual(name, tuple(rows), other.action, share))
-    found.sort(key=lambda c: (c.action == record.decision.action, c.probability))
+    near = {row for n in decision.neighbors for row in n.rows}
+    for name, rows in _episodes(store, record.scope, decision.version).items():
+        if not near.isdisjoint(rows):
+            other = made(rows)
+            share = sum(c.probability for c in other.candidates if c.action == decision.action)
+            found.append(Counterfactual(name, tuple(sorted(near & rows)), other.action, share))
+    found.sort(key=lambda c: (c.action == decision.action, c.probability))
+    alone = again(decision, Neighborhood(), sight)
+    exact = _same(made(()) if _is_corrected(decision) else alone, decision)
     return Explanation(
-        id, record.episode, record.step, record.state, record.decision, alone, tuple(found)
+        id, record.episode, record.step, record.state, decision, alone, exact, tuple(found)
     )
 
 
 def replay(sight: Sight, store: Journal, without: Collection[int]) -> list[str]:
     """Ids of stored decisions whose choice differs without these rows, in the order read."""
     gone = frozenset(without)
-    views: dict[tuple[str, frozenset[str]], View] = {}
+    views: dict[frozenset[str], dict[str, View]] = {}
+    running: dict[str, _Rerun] = {}
     turned = []
     for record in store.decisions():
         decision = record.decision
-        if decision.mode != "act" or decision.holdout or decision.reason in ("off", "static"):
+        if decision.mode != "act" or not _is_corrected(decision):
             continue
         _same_rule(sight, decision, record.id)
-        episode = store.episode(record.episode)
-        key = (record.scope, _excluded(episode))
-        if key not in views:
-            views[key] = View(store, record.scope, sight.lens(key[1], gone))
-        if again(decision, _seen(views[key], episode, record), sight).action != decision.action:
+        if record.episode not in running:
+            episode = store.episode(record.episode)
+            excluded = _excluded(episode)
+            scopes = views.setdefault(excluded, {})
+            if record.scope not in scopes:
+                scopes[record.scope] = View(store, record.scope, sight.lens(excluded, gone))
+            running[record.episode] = _Rerun(scopes[record.scope], episode)
+        rerun = running[record.episode]
+        if again(decision, rerun.near(record), sight).action != decision.action:
             turned.append(record.id)
+        if rerun.is_over:
+            del running[record.episode]
     return turned
 
 
@@ -168,45 +208,40 @@ def again(decision: Decision, near: Neighborhood, sight: Sight) -> Decision:
     proposed = [
         Candidate(c.action, c.logit, c.source) for c in decision.candidates if c.source != "memory"
     ]
-    allowed = None
-    if sight.lens().rule.memory_only == "lowest":
-        allowed = {c.action for c in decision.candidates}
+    allowed = {c.action for c in decision.candidates}
     rng = Draws(decision.draws)
     return decide(proposed, near, sight.lens().rule, rng, allowed=allowed)  # type: ignore[arg-type]
 
 
-def _seen(view: View, episode: Episode, record: Record) -> Neighborhood:
-    """What the decision was given: the memory at its version, and its episode so far."""
-    session = Session(view, record.decision.version)
-    view.refresh(record.decision.version)
-    for step in episode.steps[: record.step]:
-        if step.decision is not None:
-            session.step(step.state, step.decision, step.next_state)
-    return replace(session.neighborhood(record.state), version=record.decision.version)
+def _is_corrected(decision: Decision) -> bool:
+    """Whether the memory was asked."""
+    return not decision.holdout and decision.reason not in ("off", "static")
+
+
+def _same(made: Decision, decision: Decision) -> bool:
+    """Whether all numbers agree; a decision that was only computed took the model's choice."""
+    if decision.mode == "shadow":
+        return made.neighbors == decision.neighbors and made.kl == decision.kl
+    return (made.action, made.candidates, made.neighbors) == (
+        decision.action,
+        decision.candidates,
+        decision.neighbors,
+    )
 
 
 def _excluded(episode: Episode) -> frozenset[str]:
     return frozenset(episode.info.get("exclude", ()))
 
 
-def _owners(store: Store, scope: str, rows: Collection[int], version: int) -> dict[str, list[int]]:
-    """Episode → which of ``rows`` are its own."""
-    wanted, found = set(rows), dict[str, list[int]]()
+def _episodes(store: Store, scope: str, version: int) -> dict[str, set[int]]:
+    """Episode → ids of all rows it brought up to ``version``."""
+    found: dict[str, set[int]] = {}
     for change in store.changes(0, scope=scope):
-        if change.version > version or not wanted:
+        if change.version > version:
             break
         if change.kind == "append":
-            for row in change.rows:
-                if row.id in wanted:
-                    wanted.discard(row.id)
-                    found.setdefault(row.episode, []).append(row.id)
+            found.setdefault(change.episode, set()).update(row.id for row in change.rows)
     return found
-
-
-def _rows_of(store: Store, scope: str, episode: str) -> Iterator[int]:
-    for change in store.changes(0, scope=scope):
-        if change.kind == "append" and change.episode == episode:
-            yield from (row.id for row in change.rows)
 
 
 def _same_rule(sight: Sight, decision: Decision, id: str) -> None:

@@ -10,8 +10,10 @@ import numpy as np
 
 from jitrl.core.similarity import Retrieval, bags
 from jitrl.errors import MissingExtra
-from jitrl.memory.index_bags import BagIndex, Kernel, scan
+from jitrl.memory.index_bags import BagIndex, Scan, scan
 from jitrl.types import State
+
+Kernel = Literal["numpy", "numba"]
 
 _SHARDS = 64  # a dict that grows is copied: a pause of 3 ms at 87,000 entries, so there are many
 _ABOVE_ZERO = 5e-324
@@ -37,7 +39,7 @@ class StateIndex:
     never half of one. Adders must take turns (the caller's lock).
     """
 
-    def __init__(self, retrieval: Retrieval, kernel: Literal["numpy", "numba"] = "numpy") -> None:
+    def __init__(self, retrieval: Retrieval, kernel: Kernel = "numpy") -> None:
         """Make an empty index.
 
         Raises:
@@ -144,7 +146,7 @@ class StateIndex:
         return [number for number in map(get, features) if number]
 
 
-def _kernel(name: Literal["numpy", "numba"]) -> Kernel:
+def _kernel(name: Kernel) -> Scan:
     """The search kernel of that name."""
     if name == "numpy":
         return scan
@@ -154,8 +156,8 @@ def _kernel(name: Literal["numpy", "numba"]) -> Kernel:
         raise MissingExtra(
             "the compiled search needs numba: pip install 'jitrl[numba]', or use kernel 'numpy'"
         ) from error
-    kernel: Kernel = signature_numba.scan
-    return kernel
+    compiled: Scan = signature_numba.scan
+    return compiled
 
 
 def _digest(state: State) -> bytes:

@@ -21,7 +21,7 @@ import numpy as np
 
 from jitrl.memory.index_rows import Rows
 
-Kernel = Callable[
+Scan = Callable[
     [tuple[np.ndarray, ...], np.ndarray, np.ndarray, int, np.ndarray], tuple[np.ndarray, np.ndarray]
 ]
 """(signatures [W] of [N], features [N, L], signature [W], limit, mark) -> (rows [K], common [K]).
@@ -50,7 +50,7 @@ class BagIndex:
     returned before the search began, and perhaps some that are being added.
     """
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Scan) -> None:
         self._kernel = kernel
         self._groups: dict[str, dict[int, _Bucket]] = {}
         self._where = Rows((2,), np.int32)  # bucket and row of each bag of group ""

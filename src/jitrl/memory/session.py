@@ -3,30 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
 
-from jitrl.core.graph import Cell
-from jitrl.core.overlay import Overlay
+from jitrl.core.graph import backed_up
+from jitrl.core.overlay import Overlay, Taken
 from jitrl.core.similarity import Bags, alike, bags
 from jitrl.memory.view import View
-from jitrl.types import Decision, Neighbor, Neighborhood, Row, State
+from jitrl.types import Decision, Neighbor, Neighborhood, State
 
 _CELLS = 256  # nearest cells a decision is given
 _ROWS = 8
+_SIMILARITY = attrgetter("similarity")
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step of the episode; ``novelty`` is that of the newest action its state still holds."""
+
+    state: State
+    action: str
+    following: State | None
+    novelty: float
+    reward: float | None
 
 
 class Session:
     """Neighborhoods for one episode; ``step`` adds to the overlay, nothing is written.
 
+    What a session gives is a function of the versions it read: steps count from the next query on,
+    on top of the memory as that query sees it.
+
     Args:
-        until: Newest version of the memory to see; ``None`` sees each commit at once.
+        until: Newest version of the memory to see, which may be raised later; ``None`` sees each
+            commit at once.
     """
 
     def __init__(self, view: View, until: int | None = None) -> None:
-        self._view, self._until = view, until
-        self._graph = view.graph
-        self._overlay = Overlay(view.graph)
-        self._states: dict[State, int] = {}
+        self.view, self.until = view, until
+        self._steps: list[_Step] = []
         self._bags: dict[State, Bags] = {}
+        self._start()
+
+    def _start(self) -> None:
+        """Begin the overlay on the view's present graph; no step is taken in yet."""
+        self._graph = self.view.graph
+        self._overlay = Overlay(self._graph)
+        self._ids: dict[State, int] = {}
+        self._states: dict[int, State] = {}
+        self._told = 0
 
     def neighborhood(self, state: State, *, floor: float | None = None) -> Neighborhood:
         """What the memory and this episode hold about states like ``state``.
@@ -34,19 +59,20 @@ class Session:
         Args:
             floor: Least similarity; the retrieval settings' if ``None``.
         """
-        view = self._view
-        view.refresh(self._until)
+        view = self.view
         with view.lock:
-            if self._graph is not view.graph:
-                self._rebase()
+            self.advance()
             found = view.index.search(state, floor)
             places = list(zip(found.ids.tolist(), found.similarities.tolist(), strict=True))
-            excluded = sum(view.left_out.get(at, 0) for at, _ in places)
+            excluded = 0
+            if view.left_out:
+                excluded = sum(view.left_out.get(at, 0) for at, _ in places)
             if view.lens.rule.unit == "rows":
-                near = self._rows(places)
+                near = list(self._rows(places))
             else:
-                near = [*self._episode(state), *self._cells(places), *self._voices(places)]
-                near.sort(key=lambda n: -n.similarity)
+                least = view.lens.retrieval.threshold if floor is None else floor
+                near = [*self._episode(state, least), *self._cells(places), *self._voices(places)]
+                near.sort(key=_SIMILARITY, reverse=True)
             return Neighborhood(
                 tuple(near), view.version, view.graph.reach, excluded, dict(self._overlay.repeats)
             )
@@ -67,95 +93,103 @@ class Session:
             c.novelty / (1.0 + c.novelty) if c.action == decision.action else c.novelty
             for c in decision.candidates
         )
-        with self._view.lock:
-            after = None if following is None else self._id(following)
-            shown = None if reward is None else reward - self._view.center
-            self._overlay.step(self._id(state), decision.action, after, left, shown)
+        self._steps.append(_Step(state, decision.action, following, left, reward))
         return left
 
-    def _rebase(self) -> None:
-        """The view was rebuilt: its ids are new, so the overlay is told the episode again."""
-        taken = self._overlay.history
-        names = {i: s for s, i in self._states.items()}
-        self._graph, self._states = self._view.graph, {}
-        self._overlay = Overlay(self._graph)
-        for before, action, after, novelty, reward in taken:
-            following = None if after is None else self._id(names[after])
-            self._overlay.step(self._id(names[before]), action, following, novelty, reward)
+    def advance(self) -> None:
+        """See the memory as it is now, with the steps taken so far on top."""
+        view = self.view
+        with view.lock:
+            view.refresh(self.until)
+            if self._graph is not view.graph:
+                self._start()  # the view was rebuilt: its ids are new
+            for step in self._steps[self._told :]:
+                after = None if step.following is None else self._id(step.following)
+                shown = None if step.reward is None else step.reward - view.center
+                self._overlay.step(self._id(step.state), step.action, after, step.novelty, shown)
+            self._told = len(self._steps)
 
     def _id(self, state: State) -> int:
         """The memory's id of a state, or a negative one of this session's own."""
-        known = self._states.get(state)
+        known = self._ids.get(state)
         if known is None:
-            found = self._view.index.find(state)
-            known = self._states[state] = -2 - len(self._states) if found is None else found
+            found = self.view.index.find(state)
+            known = self._ids[state] = -2 - len(self._ids) if found is None else found
+            self._states[known] = state
         return known
 
     def _cells(self, places: Sequence[tuple[int, float]]) -> Iterator[Neighbor]:
-        left = _CELLS
+        graph, overlay, left = self._graph, self._overlay, _CELLS
         for at, similarity in places:
-            for cell in self._graph.cells(at):
-                yield self._cell(at, similarity, cell)
-                left -= 1
+            here = overlay.taken_in(at)
+            cells = graph.cells(at)
+            for cell in cells:
+                action, taken = cell.action, 0
+                if action in here:
+                    taken, value = here[action].times, overlay.q(at, action, cell)
+                else:
+                    value = backed_up(cell, graph.gamma, overlay.value)
+                yield Neighbor(
+                    action,
+                    similarity,
+                    value if taken else cell.ret.mean,
+                    float(cell.visits),
+                    float(cell.reward.n),
+                    value,
+                    cell.reward.mean,
+                    cell.ends / cell.visits,
+                    overlay.onward(at, action, cell) if similarity == 1.0 else 0.0,
+                    taken,
+                    True,
+                    cell.rows,
+                    at,
+                )
+            left -= len(cells)
             if left <= 0:
                 return
 
-    def _cell(self, at: int, similarity: float, cell: Cell) -> Neighbor:
-        taken = self._overlay.times(at, cell.action)
-        value = self._overlay.q(at, cell.action)
-        return Neighbor(
-            action=cell.action,
-            similarity=similarity,
-            ret=value if taken else cell.ret.mean,
-            visits=float(cell.visits),
-            sources=float(cell.sources),
-            value=value,
-            reward=cell.reward.mean,
-            terminal=cell.ends / cell.visits,
-            onward=self._overlay.onward(at, cell.action) if similarity == 1.0 else 0.0,
-            taken=taken,
-            rows=cell.rows,
-            state=at,
-        )
-
-    def _episode(self, state: State) -> Iterator[Neighbor]:
+    def _episode(self, state: State, least: float) -> Iterator[Neighbor]:
         """What this episode did in states like this one."""
-        retrieval, names = self._view.lens.retrieval, {i: s for s, i in self._states.items()}
         near: dict[int, float] = {}
         for taken in self._overlay.taken():
             similarity = near.get(taken.state)
             if similarity is None:
-                similarity = self._similarity(state, names[taken.state])
+                similarity = self._similarity(state, self._states[taken.state])
                 near[taken.state] = similarity
-            if similarity < retrieval.threshold:
-                continue
-            value = self._overlay.q(taken.state, taken.action)
-            onward = self._overlay.onward(taken.state, taken.action) if similarity == 1.0 else 0.0
-            yield Neighbor(
-                action=taken.action,
-                similarity=similarity,
-                ret=value,
-                visits=float(taken.times),
-                value=value,
-                reward=taken.reward,
-                onward=onward,
-                taken=taken.times,
-                state=taken.state,
-            )
+            if similarity >= least:
+                yield self._taken(taken, similarity)
+
+    def _taken(self, taken: Taken, similarity: float) -> Neighbor:
+        overlay, at, action = self._overlay, taken.state, taken.action
+        cell = self._graph.cell(at, action)
+        value = overlay.q(at, action, cell)
+        return Neighbor(
+            action,
+            similarity,
+            ret=value,
+            visits=float(taken.times),
+            value=value,
+            reward=taken.reward or 0.0,
+            onward=overlay.onward(at, action, cell) if similarity == 1.0 else 0.0,
+            taken=taken.times,
+            state=at,
+        )
 
     def _similarity(self, a: State, b: State) -> float:
-        retrieval = self._view.lens.retrieval
+        retrieval = self.view.lens.retrieval
         for state in (a, b):
             if state not in self._bags:
                 self._bags[state] = bags(state, retrieval)
         return alike(a, b, self._bags[a], self._bags[b], retrieval)
 
     def _voices(self, places: Sequence[tuple[int, float]]) -> Iterator[Neighbor]:
+        if not self.view.voices:
+            return
         for at, similarity in places:
-            for (action, _), voice in self._view.voices.get(at, {}).items():
+            for (action, _), voice in self.view.voices.get(at, {}).items():
                 yield Neighbor(
-                    action=action,
-                    similarity=similarity,
+                    action,
+                    similarity,
                     ret=voice.total / voice.visits,
                     visits=float(voice.visits),
                     trusted=False,
@@ -163,13 +197,13 @@ class Session:
                     state=at,
                 )
 
-    def _rows(self, places: Sequence[tuple[int, float]]) -> list[Neighbor]:
+    def _rows(self, places: Sequence[tuple[int, float]]) -> Iterator[Neighbor]:
         """The k nearest rows; among equally similar ones, the newest first."""
-        k, found = self._view.lens.retrieval.k, list[Neighbor]()
+        left = self.view.lens.retrieval.k
         for at, similarity in places:
-            rows: list[Row] = self._view.rows.get(at, [])
-            for row in reversed(rows):
-                if k is not None and len(found) == k:
-                    return found
-                found.append(Neighbor(row.action, similarity, row.ret, rows=(row.id,), state=at))
-        return found
+            for row in reversed(self.view.rows.get(at, [])):
+                if left is not None:
+                    if left == 0:
+                        return
+                    left -= 1
+                yield Neighbor(row.action, similarity, row.ret, rows=(row.id,), state=at)

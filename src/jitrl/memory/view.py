@@ -8,10 +8,11 @@ the numbers of a memory that never held the row.
 from __future__ import annotations
 
 import threading
+import warnings
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import islice, takewhile
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from jitrl.core.graph import Graph, Step
 from jitrl.core.returns import discount_mass
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
+from jitrl.errors import MixedMemory
 from jitrl.memory.index import StateIndex
 from jitrl.ports import Change, Store
 from jitrl.types import TRUSTED_BASES, Row
@@ -65,6 +67,8 @@ class View:
         self.version = 0
         self._inactive: set[int] = set()
         self._center = 0.0
+        self._made: dict[str, dict[str, None]] = {"scorer": {}, "evaluator": {}, "outcome": {}}
+        self._warned: set[str] = set()
         self._forget()
 
     def _forget(self) -> None:
@@ -94,9 +98,37 @@ class View:
         if head <= self.version:
             return
         with self.lock:
-            if self._follow(self.version, head):
-                self._rebuild(head)
-            self.version = head
+            if head > self.version:  # no other thread was faster
+                if self._follow(self.version, head):
+                    self._rebuild(head)
+                self.version = head
+        self._warn()
+
+    def scored_by(self, scorer: str) -> None:
+        """Logits of this scope come from ``scorer``; a second one is warned of."""
+        with self.lock:
+            scorers = self._made["scorer"]
+            if scorer in scorers:
+                return
+            if not scorers:
+                for episode in islice(self.store.episodes(scope=self.scope), 1):
+                    scorers.update({s.decision.scorer: None for s in episode.steps if s.decision})
+            scorers[scorer] = None
+        self._warn()
+
+    def _warn(self) -> None:
+        """Say once of each kind that numbers in this scope do not compare."""
+        for what in self._made.keys() - self._warned:
+            with self.lock:
+                made = list(self._made[what])
+            if len(made) > 1:
+                self._warned.add(what)
+                warnings.warn(
+                    f"scope {self.scope!r} mixes {what}s: {', '.join(made)}; their numbers do not "
+                    "compare, so give each its own scope or memory",
+                    MixedMemory,
+                    stacklevel=2,
+                )
 
     def _follow(self, after: int, head: int) -> bool:
         """Apply changes up to ``head``; True if all must be applied again from the start.
@@ -136,6 +168,9 @@ class View:
     def _append(self, rows: Sequence[Row]) -> None:
         """Take in the rows of one episode."""
         kept = [r for r in rows if r.id not in self._inactive and r.id not in self.lens.without]
+        for row in kept[:1]:
+            self._made["evaluator"][row.evaluator] = None
+            self._made["outcome"]["told" if row.told else "blind"] = None
         for row in kept:
             if row.task in self.lens.exclude:
                 at = self.index.add(row.state)

@@ -126,6 +126,7 @@ def play(
             "calls": calls,
             "model": model,
             "scorers": list(scorers),
+            "rewards": rewards,
             "excluded": max((s.decision.excluded for s in steps if s.decision), default=0),
         },
     )

@@ -1,0 +1,217 @@
+"""Learning results on text games: the same game again and again, a memory for each.
+
+Each (arm, game, seed) has a memory of its own in which nothing but its own episodes count. Arms
+are paired by game and seed; differences are bootstrapped by game.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from jitrl import registry
+from jitrl.bench import machine
+from jitrl.bench.learning_arms import Arm
+from jitrl.bench.learning_pool import Tell, each
+from jitrl.bench.learning_priors import Known
+from jitrl.config import Memory
+from jitrl.core.stats import (
+    Difference,
+    Interval,
+    NoInterval,
+    bootstrap,
+    paired_difference,
+)
+from jitrl.envs.textworld_express import TextWorldExpress
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.ports import Agent, Environment
+from jitrl.run.loop import Trial, play
+from jitrl.stores.sqlite import SQLiteStore
+
+SCHEMA = "jitrl.bench.learn/1"
+GAMES = ("twc", "cook", "coin")
+SEEDS = tuple(range(40, 58))
+_SHARE = 9  # games that a process plays in one go
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A mean over games and seeds with its interval, games resampled."""
+
+    mean: float
+    interval: Interval | NoInterval
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One arm.
+
+    Attributes:
+        arm: Its settings.
+        avg, first_five, last_five: Scores over all, the first five and the last five attempts.
+        best: The best attempt of each game and seed.
+        against: Name of the arm that differences refer to; "" for the first.
+        differences: This arm minus that one: ``avg``, ``first_five``, ``last_five``; ``best`` is
+            its best attempt minus the other's average.
+        by_game: Average, first five and last five of each kind of game.
+        scores: Shape [games, seeds, attempts].
+    """
+
+    arm: Arm
+    avg: Number
+    first_five: Number
+    last_five: Number
+    best: Number
+    against: str
+    differences: Mapping[str, Difference]
+    by_game: Mapping[str, tuple[float, float, float]]
+    scores: list[list[list[float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All arms of a run."""
+
+    schema: str
+    what: str
+    machine: dict[str, Any]
+    protocol: dict[str, Any]
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What one process plays in one go."""
+
+    arm: Arm
+    games: tuple[str, ...]
+    seeds: tuple[int, ...]
+
+
+def measure(
+    what: str,
+    arms: Sequence[Arm],
+    *,
+    games: Sequence[str] = GAMES,
+    game_seeds: Sequence[int] = SEEDS,
+    seeds: Sequence[int] = (0, 1),
+    workers: int = 1,
+    tell: Tell = lambda share: None,
+) -> Report:
+    """Play all ``arms`` on the same games and seeds; the numbers do not depend on ``workers``.
+
+    Args:
+        what: Name of the run, for the record.
+        games: Kinds of games.
+        game_seeds: Which games of each kind.
+        seeds: Seeds of all other chance.
+        tell: Called with the share that is done.
+
+    Raises:
+        MissingExtra: If textworld-express or Java is not installed.
+    """
+    ids = [f"{kind}:{seed}" for kind in games for seed in game_seeds]
+    parts = [tuple(ids[first : first + _SHARE]) for first in range(0, len(ids), _SHARE)]
+    jobs = [Job(arm, part, tuple(seeds)) for arm in arms for part in parts]
+    played = each(run, jobs, workers, tell)
+    tables: dict[str, np.ndarray] = {}
+    for arm in arms:
+        mine = [scores for job, scores in zip(jobs, played, strict=True) if job.arm is arm]
+        tables[arm.name] = np.array(list(itertools.chain.from_iterable(mine)))
+    return Report(
+        SCHEMA,
+        what,
+        machine.facts(),
+        {
+            "environment": TextWorldExpress.name,
+            "games": list(games),
+            "game_seeds": list(game_seeds),
+            "seeds": list(seeds),
+            "steps": 25,
+            "memory": "one for each game and seed",
+            "evaluator": "environment (blind)",
+        },
+        tuple(_result(arm, arms[0], tables, ids) for arm in arms),
+    )
+
+
+def run(job: Job) -> list[list[list[float]]]:
+    """Scores of a job, shape [games, seeds, attempts]."""
+    arm = job.arm
+    kinds = tuple(dict.fromkeys(id.partition(":")[0] for id in job.games))
+    world = TextWorldExpress(games=kinds, slip=arm.slip, reward_shift=arm.shift)
+    with closing(world):
+        return [[_learn(arm, world, id, seed) for seed in job.seeds] for id in job.games]
+
+
+def _learn(arm: Arm, world: TextWorldExpress, id: str, seed: int) -> list[float]:
+    """Scores of all attempts at one game, from an empty memory on."""
+    task = replace(world.task(id), scope=id)
+    path = world.gold(task) if arm.prior != "uniform" else ()
+    prior = Known(arm.prior, arm.p, path)
+    scores = []
+    with closing(SQLiteStore(":memory:")) as store:
+        agent: Agent = registry.create(
+            "agents",
+            arm.agent,
+            arm.options,
+            store=store,
+            evaluator=EnvironmentRewards(),
+            settings=Memory(**arm.memory),
+        )
+        for attempt in range(arm.attempts):
+            acting = agent.episode()
+            trial = Trial(task, int(task.params["seed"]), attempt, seed)
+            episode = play(trial, cast(Environment, world), prior, acting, rewards=arm.rewards)
+            acting.learn(episode)
+            scores.append(episode.info["score"] - arm.shift * len(episode.steps))
+    return scores
+
+
+PARTS: Mapping[str, slice] = {
+    "avg": slice(None),
+    "first_five": slice(None, 5),
+    "last_five": slice(-5, None),
+}
+
+
+def _result(arm: Arm, first: Arm, tables: Mapping[str, np.ndarray], ids: Sequence[str]) -> Result:
+    scores = tables[arm.name]
+    base = arm.against or first.name
+    kinds = np.array([id.partition(":")[0] for id in ids])
+    numbers = {part: _number(scores[:, :, cut].mean(axis=2)) for part, cut in PARTS.items()}
+    other = tables[base]
+    differences = {}
+    if base != arm.name:
+        shared = min(scores.shape[2], other.shape[2])
+        for part, cut in PARTS.items():
+            ours, theirs = scores[:, :, :shared][:, :, cut], other[:, :, :shared][:, :, cut]
+            differences[part] = paired_difference(ours, theirs)
+        best = scores.max(axis=2, keepdims=True)
+        differences["best"] = paired_difference(best, other.mean(axis=2, keepdims=True))
+    return Result(
+        arm=arm,
+        avg=numbers["avg"],
+        first_five=numbers["first_five"],
+        last_five=numbers["last_five"],
+        best=_number(scores.max(axis=2)),
+        against="" if base == arm.name else base,
+        differences=differences,
+        by_game={kind: _three(scores[kinds == kind]) for kind in dict.fromkeys(kinds.tolist())},
+        scores=np.round(scores, 4).tolist(),
+    )
+
+
+def _number(cells: np.ndarray) -> Number:
+    """Mean of ``cells`` [games, seeds]."""
+    return Number(float(cells.mean()), bootstrap(cells))
+
+
+def _three(scores: np.ndarray) -> tuple[float, float, float]:
+    avg, first, last = (float(scores[:, :, cut].mean()) for cut in PARTS.values())
+    return avg, first, last

@@ -1,0 +1,37 @@
+"""Jobs in processes: results in the order of the jobs, whoever is ready first."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import TypeVar
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+Tell = Callable[[float], None]
+"""Called with the share of the jobs that is done."""
+
+
+def each(
+    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, tell: Tell
+) -> list[Result]:
+    """``work`` done on every job; with one worker in this process.
+
+    Args:
+        work: A function of a module, so that a fresh process can import it.
+    """
+    if workers == 1:
+        done = []
+        for job in jobs:
+            done.append(work(job))
+            tell(len(done) / len(jobs))
+        return done
+    results: dict[int, Result] = {}
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        places = {pool.submit(work, job): place for place, job in enumerate(jobs)}
+        for future in as_completed(places):
+            results[places[future]] = future.result()
+            tell(len(results) / len(jobs))
+    return [results[place] for place in range(len(jobs))]

@@ -1,0 +1,133 @@
+"""Learning on the hidden protocol, whose best expected return is known, with a slip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from jitrl import registry
+from jitrl.bench.learning_arms import RULE_A, TUNED_PAPER
+from jitrl.bench.learning_pool import Tell, each
+from jitrl.config import Memory
+from jitrl.core.stats import Interval, NoInterval, bootstrap
+from jitrl.envs.toy import Toy, ToyPrior
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.ports import Agent, Environment
+from jitrl.run.loop import Trial, play
+from jitrl.stores.sqlite import SQLiteStore
+
+RULES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "default": ("jitrl", {}),
+    "kernel mean, sampled": ("jitrl", RULE_A),
+    "paper rule, best tuned": ("jitrl", TUNED_PAPER),
+    "released-web": ("jitrl", {"preset": "released-web"}),
+    "ucb": ("ucb", {}),
+    "thompson": ("thompson", {}),
+}
+"""Agent and settings of its memory by name."""
+
+_SHARE = 10  # protocols that a process plays in one go
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """One agent on many hidden protocols.
+
+    Attributes:
+        ceiling: Expected return of the best policy.
+        first_ten, last_ten: Mean score of the first and the last ten episodes.
+        interval: Of ``last_ten``, protocols resampled.
+    """
+
+    agent: str
+    slip: float
+    protocols: int
+    episodes: int
+    ceiling: float
+    first_ten: float
+    last_ten: float
+    interval: Interval | NoInterval
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What one process plays in one go: an agent on protocols with these seeds."""
+
+    agent: str
+    memory: Mapping[str, Any]
+    slip: float
+    seeds: Sequence[int]
+    episodes: int
+
+
+def measure(
+    *,
+    seeds: int = 200,
+    episodes: int = 100,
+    slip: float = 0.1,
+    workers: int = 1,
+    tell: Tell = lambda share: None,
+) -> list[Protocol]:
+    """The default rule and the baselines on the same protocols.
+
+    Args:
+        seeds: So many protocols, each with its own prior.
+    """
+    parts = [range(first, min(first + _SHARE, seeds)) for first in range(0, seeds, _SHARE)]
+    jobs = [
+        Lessons(agent, memory, slip, part, episodes)
+        for agent, memory in RULES.values()
+        for part in parts
+    ]
+    played = each(run, jobs, workers, tell)
+    found = []
+    for i, name in enumerate(RULES):
+        mine = played[i * len(parts) : (i + 1) * len(parts)]
+        found.append(summed(name, slip, np.array([row for part in mine for row in part])))
+    return found
+
+
+def run(lessons: Lessons) -> list[list[float]]:
+    """Scores, shape [seeds, episodes]; each protocol has a memory of its own."""
+    return [_learn(lessons, seed) for seed in lessons.seeds]
+
+
+def _learn(lessons: Lessons, seed: int) -> list[float]:
+    world, prior = Toy("protocol", seed=seed, slip=lessons.slip), ToyPrior(seed=seed)
+    task = world.tasks()[0]
+    scores = []
+    with closing(SQLiteStore(":memory:")) as store:
+        agent: Agent = registry.create(
+            "agents",
+            lessons.agent,
+            {},
+            store=store,
+            evaluator=EnvironmentRewards(),
+            settings=Memory(**lessons.memory),
+        )
+        for attempt in range(lessons.episodes):
+            acting = agent.episode()
+            trial = Trial(task, 0, attempt, seed)
+            episode = play(trial, cast(Environment, world), prior, acting)
+            acting.learn(episode)
+            scores.append(float(episode.info["score"]))
+    return scores
+
+
+def summed(name: str, slip: float, scores: np.ndarray) -> Protocol:
+    """What ``scores`` [seeds, episodes] of one agent say."""
+    world = Toy("protocol", slip=slip)
+    return Protocol(
+        agent=name,
+        slip=slip,
+        protocols=scores.shape[0],
+        episodes=scores.shape[1],
+        ceiling=world.best_return(world.tasks()[0]),
+        first_ten=float(scores[:, :10].mean()),
+        last_ten=float(scores[:, -10:].mean()),
+        interval=bootstrap(scores[:, -10:].mean(axis=1, keepdims=True)),
+    )

@@ -1,0 +1,176 @@
+"""`jitrl bench learn`: what the default rule learns, beside other rules, and what disturbs it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from jitrl.cli.output import emit, people
+
+if TYPE_CHECKING:
+    from jitrl.bench.learning import Number, Result
+    from jitrl.core.stats import Difference, Interval, NoInterval
+
+
+What = Literal["main", "robust", "ablation", "planted", "gaps", "toy"]
+
+
+def learn(
+    what: Annotated[
+        What,
+        typer.Option(
+            help="`main`: rules and baselines on text games. `robust`: wrong and right priors, "
+            "slips, shifted rewards. `ablation`: one setting changed at a time. `planted`: rows "
+            "of one source against clear evidence. `gaps`: honest rows against a wrong prior. "
+            "`toy`: the hidden protocol with slips."
+        ),
+    ] = "main",
+    arms: Annotated[
+        str, typer.Option(help="Only the first arm and those whose name matches this pattern.")
+    ] = "",
+    games: Annotated[
+        str, typer.Option(help="Seeds of the text games, as `40-57` or `1,2,3`.")
+    ] = "40-57",
+    seeds: Annotated[int, typer.Option(min=1, help="Run seeds: 0, 1, …")] = 2,
+    attempts: Annotated[int, typer.Option(min=1, help="Episodes of each game and seed.")] = 25,
+    trials: Annotated[
+        int, typer.Option(min=1, help="Memories per case of `planted` and `gaps`.")
+    ] = 400,
+    protocols: Annotated[int, typer.Option(min=1, help="Hidden protocols of `toy`.")] = 200,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Measure what the default rule learns, beside other rules and under disturbances.
+
+    The text games need the extra `textworld-express` and Java.
+    """
+    import msgspec
+
+    from jitrl.bench import learning, learning_arms, learning_planted, learning_toy, machine
+
+    data: dict[str, Any] = {"schema": learning.SCHEMA, "what": what}
+    with _bar(what) as tell:
+        if what in ("planted", "gaps"):
+            turned = learning_planted.measure(what, trials=trials, workers=workers, tell=tell)
+            data |= {"machine": machine.facts(), "results": turned}
+        elif what == "toy":
+            found = learning_toy.measure(seeds=protocols, workers=workers, tell=tell)
+            data |= {"machine": machine.facts(), "results": found}
+        else:
+            chosen = learning_arms.SETS[what]
+            kept = (chosen[0], *(a for a in chosen[1:] if re.search(arms, a.name)))
+            report = learning.measure(
+                what,
+                learning_arms.fewer(kept, attempts),
+                game_seeds=_numbers(games),
+                seeds=range(seeds),
+                workers=workers,
+                tell=tell,
+            )
+            data |= msgspec.to_builtins(report)
+    if what in ("planted", "gaps"):
+        _show_turned(turned)
+    elif what == "toy":
+        _show_toy(found)
+    else:
+        _show(report.results)
+    if json:
+        emit(msgspec.to_builtins(data))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """``40-57`` or ``1,2,3`` as numbers."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        if not first.isdecimal() or (last and not last.isdecimal()):
+            raise typer.BadParameter(f"{text!r} is not like 40-57 or 1,2,3", param_hint="--games")
+        found += range(int(first), int(last or first) + 1)
+    if not found:
+        raise typer.BadParameter(f"{text!r} holds no seed", param_hint="--games")
+    return tuple(found)
+
+
+@contextmanager
+def _bar(label: str) -> Iterator[Callable[[float], None]]:
+    """A bar with the time left."""
+    columns = (
+        TextColumn("{task.description:>8}"),
+        BarColumn(32),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=people()) as bar:
+        row = bar.add_task(label, total=1.0)
+        yield lambda share: bar.update(row, completed=share)
+
+
+def _show(results: Sequence[Result]) -> None:
+    table = _table("arm", "Avg", "first five", "last five", "best", "Avg, arm - reference", "")
+    for result in results:
+        change = result.differences.get("avg")
+        table.add_row(
+            result.arm.name,
+            _number(result.avg),
+            _number(result.first_five),
+            _number(result.last_five),
+            f"{result.best.mean:.3f}",
+            "" if change is None else _difference(change),
+            "" if not result.against else f"- {result.against}",
+        )
+        if result.arm.agent == "static" and "best" in result.differences:
+            more = _difference(result.differences["best"])
+            best = _number(result.best)
+            table.add_row(f"best of {result.arm.attempts}", best, "", "", "", more, "")
+    people().print(table)
+    people().print("Means over games and seeds, 95 % intervals by game.", style="dim")
+
+
+def _show_turned(results: Sequence[Any]) -> None:
+    table = _table("case", "rule", "turned", "of")
+    for case in results:
+        table.add_row(case.case, case.rule, f"{100 * case.share:.1f} %", f"{case.trials}")
+    people().print(table)
+
+
+def _show_toy(results: Sequence[Any]) -> None:
+    table = _table("rule", "first ten", "last ten", "ceiling", "interval of the last ten")
+    for found in results:
+        table.add_row(
+            found.agent,
+            f"{found.first_ten:.3f}",
+            f"{found.last_ten:.3f}",
+            f"{found.ceiling:.3f}",
+            _between(found.interval),
+        )
+    people().print(table)
+
+
+def _table(*heads: str) -> Table:
+    """A table whose first column is text and whose others are numbers."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for i, head in enumerate(heads):
+        table.add_column(head, justify="right" if i else "left", no_wrap=True)
+    return table
+
+
+def _number(number: Number) -> str:
+    return f"{number.mean:.3f} {_between(number.interval)}"
+
+
+def _difference(change: Difference) -> str:
+    return f"{change.mean:+.3f} {_between(change.interval)}"
+
+
+def _between(interval: Interval | NoInterval) -> str:
+    """``[low, high]``, or nothing."""
+    low, high = getattr(interval, "low", None), getattr(interval, "high", None)
+    return "" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"

@@ -1,0 +1,325 @@
+"""`jitrl demo`: a frozen model that gets better, beside itself without memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from jitrl.cli import explain as explaining
+from jitrl.cli.output import emit, people
+from jitrl.errors import StoreError
+from jitrl.memory.explain import Explanation
+from jitrl.presets import load
+from jitrl.run import demo as demos
+from jitrl.run import experiment, report
+from jitrl.run import explain as views
+from jitrl.run import words as tables
+from jitrl.run.compare import Comparison
+
+OWN_AGENT = """\
+import jitrl
+
+memory = jitrl.open("memory.db")
+with memory.episode("close the ticket") as episode:
+    page = agent.start()
+    while page is not None:
+        state = jitrl.State(page, context=agent.goal)
+        logits = agent.score(page)  # {"search(order)": -0.4, "refund(order)": -1.2}
+        page = agent.do(episode.decide(state, logits).action)
+    episode.finish(outcome=agent.solved())  # True, False or a number; may come later
+"""
+
+_ROWS, _STEP = 10, 6  # lines of the plot, and columns from one attempt to the next
+_STYLES = {demos.JITRL: "green", demos.STATIC: "yellow", demos.ARGMAX: "dim"}
+_ARMS = (demos.STATIC, demos.JITRL)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One language; braces are filled in."""
+
+    title: str
+    terms: str
+    attempt: str
+    solved: str
+    left: str
+    result: str
+    passed: str
+    best: str
+    note: str
+    unseen: str
+    told: str
+    turned: str
+    unturned: str
+    own: str
+    files: str
+    took: str
+
+
+ENGLISH = Words(
+    title="A frozen model, with and without a memory",
+    terms="{model}, weights frozen, on this machine · {tasks} tasks in the back office of a shop, "
+    "{attempts} attempts each · seed {seed}\nBoth see the same pages, candidates and scores of the "
+    "model, and act from the same prior. After an episode, success or failure is told: 1 or 0.",
+    attempt="attempt",
+    solved="{seconds:4.0f} s  {arm:<14} attempt {attempt}: {won:.0f} of {tasks} tasks solved",
+    left="left",
+    result="Share of tasks solved, attempt by attempt",
+    passed="pass@{k}",
+    best="static, best so far",
+    note="static samples from the model's prior; argmax takes its best action. pass@{k}: solved at "
+    "least once in {k} attempts, what replaying one lucky attempt would reach. Intervals: 95 %, "
+    "BCa bootstrap over tasks; a verdict needs one that leaves out 0.",
+    unseen="First attempt at {n} tasks never seen before",
+    told="jitrl {ours:.3f}, static {base:.3f}: {difference}, {verdict}. The memory holds other "
+    "tasks only, and counts where states are alike.",
+    turned="One decision that memory turned round",
+    unturned="Memory turned no decision of a solved task round.",
+    own="Your own agent, in ten lines",
+    files="report   {page}\nmore     jitrl explain {folder} --changed",
+    took="{seconds:.0f} s in all, {calls} scores computed.",
+)
+
+CHINESE = Words(
+    title="同一个冻结的模型：有记忆与没有记忆",
+    terms="{model}，权重冻结，在本机运行 · 商店后台的 {tasks} 个任务，每个尝试 {attempts} 次"
+    " · 种子 {seed}\n两者看到相同的页面、候选动作和模型分数，先验也相同。"
+    "每次尝试结束后得知成败：1 或 0。",
+    attempt="第几次",
+    solved="{seconds:4.0f} 秒  {arm:<14} 第 {attempt} 次：{tasks} 个任务中完成 {won:.0f} 个",
+    left="剩余",
+    result="每次尝试完成任务的比例",
+    passed="pass@{k}",
+    best="static，至今最好",
+    note="static 按模型先验抽样；argmax 取其最可能的动作。pass@{k}：{k} 次尝试中至少成功一次，"
+    "照搬一次侥幸的尝试就能达到。区间：95 %，按任务重抽样的 BCa 自助法；区间不含 0 才下结论。",
+    unseen="从未见过的 {n} 个任务，第一次尝试",
+    told="jitrl {ours:.3f}，static {base:.3f}：{difference}，{verdict}。"
+    "记忆里只有其他任务，只在状态相似处起作用。",
+    turned="一个被记忆改变的决策",
+    unturned="没有已完成任务的决策被记忆改变。",
+    own="用于你自己的智能体：十行代码",
+    files="报告     {page}\n更多     jitrl explain {folder} --changed",
+    took="共 {seconds:.0f} 秒，计算了 {calls} 次分数。",
+)
+
+LANGUAGES: dict[tables.Language, Words] = {"en": ENGLISH, "zh": CHINESE}
+
+
+def demo(
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer tasks and attempts.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for journals, scores and report; resumes it.")
+    ] = None,
+    lang: Annotated[tables.Language, typer.Option(help="Language of headings and labels.")] = "en",
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Watch a frozen model get better, beside itself without memory.
+
+    The embedded model acts in the back office of a shop, with JitRL and without. Needs no key, no
+    account and no network; no scores are shipped, all are computed here.
+    """
+    folder = out or Path("runs") / time.strftime("demo-%Y%m%d-%H%M%S")
+    plan = demos.Plan(folder, seed)
+    result = show(demos.quick(plan) if quick else plan, lang)
+    if json:
+        emit(result)
+
+
+def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
+    """Run the demo for people; returns what it found in plain values."""
+    words, names, console = LANGUAGES[lang], tables.LANGUAGES[lang], people()
+    began = time.monotonic()
+    console.print(Text(words.title, style="bold"))
+    model = {"embedded": "SmolLM2-135M-Instruct"}.get(plan.model.name, plan.model.name)
+    terms = {"model": model, "tasks": len(plan.tasks), "attempts": plan.attempts}
+    console.print(Text(words.terms.format(**terms, seed=plan.seed), style="dim"))
+    console.print()
+    with _watched(plan, words) as watch:
+        comparison = demos.race(plan, watch)
+    console.print()
+    console.print(Text(words.result, style="bold"))
+    console.print(plotted(comparison, words))
+    console.print(_table(comparison, names, words))
+    console.print(Text(words.note.format(k=plan.attempts), style="dim"))
+    console.print()
+    console.print(Text(words.unseen.format(n=len(plan.unseen)), style="bold"))
+    with _counted(2 * len(plan.unseen)) as moved:
+        first = demos.first_attempts(plan, moved)
+    ours, base = (sum(s) / len(s) for s in (first.jitrl, first.static))
+    said = report.difference(first.difference)
+    verdict = names.verdicts[first.difference.verdict]
+    console.print(words.told.format(ours=ours, base=base, difference=said, verdict=verdict))
+    console.print()
+    turning = demos.turning_point(plan)
+    rule = load("default").rule
+    if turning is None:
+        console.print(words.unturned)
+    else:
+        console.print(Text(words.turned, style="bold"))
+        console.print(explaining.explained(turning, rule, explaining.LANGUAGES[lang], lines=4))
+    console.print()
+    console.print(Text(words.own, style="bold"))
+    console.print(Syntax(OWN_AGENT.rstrip(), "python", background_color="default"))
+    page = _written(plan, comparison, names)
+    console.print()
+    journal = plan.folder / demos.JITRL
+    console.print(words.files.format(page=page, folder=journal), soft_wrap=True)
+    seconds = time.monotonic() - began
+    calls = sum(total.calls for line in comparison.lines for total in line.result.cost)
+    console.print(Text(words.took.format(seconds=seconds, calls=calls), style="dim"))
+    return {
+        **report.data(comparison, "jitrl.demo/1"),
+        "seed": plan.seed,
+        "seconds": seconds,
+        "folder": str(plan.folder),
+        "report": str(page),
+        "first_attempts": {
+            "tasks": list(first.tasks),
+            "static": list(first.static),
+            "jitrl": list(first.jitrl),
+            "difference": said,
+            "verdict": first.difference.verdict,
+        },
+        "turned": _turned(turning),
+    }
+
+
+def _turned(turning: Explanation | None) -> dict[str, Any] | None:
+    return None if turning is None else views.data(turning, load("default").rule)
+
+
+@contextmanager
+def _watched(plan: demos.Plan, words: Words) -> Iterator[demos.Watch]:
+    """Bars and each attempt's share of solved tasks; plain lines where there is no terminal."""
+    console, lock, began = people(), threading.Lock(), time.monotonic()
+    scores: dict[str, dict[int, list[float]]] = {arm: defaultdict(list) for arm in _STYLES}
+    bars = Progress(
+        TextColumn("{task.description:>8}"),
+        BarColumn(32),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn(words.left),
+        console=console,
+    )
+    rows = {arm: bars.add_task(arm, total=len(plan.tasks) * plan.attempts) for arm in _ARMS}
+
+    def shown() -> Group:
+        table = Table(box=None, pad_edge=False)
+        table.add_column(words.attempt, style="dim", min_width=8, justify="right")
+        for k in range(plan.attempts):
+            table.add_column(str(k + 1), justify="right", width=4, style="bold")
+        for arm in _ARMS:
+            cells = (f"{sum(s) / len(s):.2f}" for _, s in sorted(scores[arm].items()))
+            table.add_row(arm, *cells, style=_STYLES[arm])
+        return Group(bars, table)
+
+    live = Live(console=console, get_renderable=shown, refresh_per_second=4)
+
+    def moved(arm: str, step: experiment.Progress) -> None:
+        with lock:
+            if step.episode is None:
+                return
+            attempt = scores[arm][step.trial.attempt]
+            attempt.append(step.episode.info["score"])
+            if arm in rows:
+                bars.update(rows[arm], completed=step.done)
+            if len(attempt) == len(plan.tasks) and not console.is_terminal and arm in rows:
+                said = words.solved.format(
+                    seconds=time.monotonic() - began,
+                    arm=arm,
+                    attempt=step.trial.attempt + 1,
+                    won=sum(attempt),
+                    tasks=len(attempt),
+                )
+                console.print(said)
+
+    if not console.is_terminal:
+        yield moved
+        return
+    with live:
+        yield moved
+
+
+@contextmanager
+def _counted(total: int) -> Iterator[Callable[[str], None]]:
+    """A bar that goes away when all is done."""
+    columns = (TextColumn("        "), BarColumn(32), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=people(), transient=True) as bar:
+        row = bar.add_task("", total=total)
+        yield lambda arm: bar.advance(row)
+
+
+def _table(comparison: Comparison, names: tables.Words, words: Words) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(names.agent, no_wrap=True, header_style="dim")
+    k = comparison.shape[2]
+    numbers = (names.avg, names.final, words.passed.format(k=k))
+    for head in (*numbers, names.difference.format(base=comparison.base), names.verdict):
+        table.add_column(head, justify="right", no_wrap=True, header_style="dim")
+    for line in comparison.lines:
+        s, d = line.summary, line.difference
+        shown = (f"{value:.3f}" for value in (s.avg, s.final, s.best))
+        end = (report.difference(d), names.verdicts[d.verdict]) if d else ("–", "–")
+        table.add_row(line.result.label, *shown, *end, style=_STYLES[line.result.label])
+    return table
+
+
+def plotted(comparison: Comparison, words: Words) -> Text:
+    """The learning curves in the terminal: a column for each attempt, lines from 0 to 1."""
+    means = {line.result.label: line.curve.mean for line in comparison.lines}
+    drawn: list[tuple[str, str, str, Sequence[float]]] = [
+        ("╌", words.best, "dim", comparison.chances),
+        ("○", demos.STATIC, _STYLES[demos.STATIC], means[demos.STATIC]),
+        ("●", demos.JITRL, _STYLES[demos.JITRL], means[demos.JITRL]),
+    ]
+    attempts = comparison.shape[2]
+    width = (attempts - 1) * _STEP + 1
+    grid: dict[tuple[int, int], tuple[str, str]] = {}
+    for mark, _, style, values in drawn:
+        for column in range(width):
+            k, part = divmod(column, _STEP)
+            after = values[min(k + 1, attempts - 1)]
+            height = values[k] + (after - values[k]) * part / _STEP
+            point = mark if part == 0 or mark == "╌" else "·"
+            place = (round(height * _ROWS), column)
+            if part == 0 or grid.get(place, ("·", ""))[0] in "·╌":
+                grid[place] = (point, style)
+    text = Text()
+    for row in range(_ROWS, -1, -1):
+        text.append(f"{row / _ROWS:4.1f} ┤ " if row % 5 == 0 else "     │ ", style="dim")
+        for column in range(width):
+            mark, style = grid.get((row, column), (" ", ""))
+            text.append(mark, style=style)
+        text.append("\n")
+    axis = "".join(f"{k:<{_STEP}}" for k in range(1, attempts + 1))
+    text.append(f"       {axis} {words.attempt}\n       ", style="dim")
+    for mark, label, style, _ in reversed(drawn):
+        text.append(f"{mark} {label}   ", style=style)
+    text.append("\n")
+    return text
+
+
+def _written(plan: demos.Plan, comparison: Comparison, names: tables.Words) -> Path:
+    """The HTML report."""
+    page = plan.folder / "report.html"
+    try:
+        page.write_text(report.html(comparison, names), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{page} cannot be written: {error.strerror}") from error
+    return page

@@ -1,0 +1,349 @@
+"""`jitrl explain`: why a decision fell as it did, and what would have turned it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from jitrl import config, registry
+from jitrl.agents.corrected import Corrected
+from jitrl.cli.output import emit, people
+from jitrl.cli.settings import Flags, merge
+from jitrl.core.rule import UpdateRule
+from jitrl.errors import ConfigError
+from jitrl.memory import explain as explaining
+from jitrl.run import explain as views
+from jitrl.run import folder as folders
+from jitrl.run.words import Language
+from jitrl.stores.sqlite import SQLiteStore
+
+_LINES = 8  # of each table
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One language; braces are filled in."""
+
+    goal: str
+    place: str
+    alone: str
+    memory: str
+    turned: str
+    same: str
+    because: dict[views.Why, str]
+    silent: str
+    candidate: str
+    prior: str
+    visits: str
+    q: str
+    advantage: str
+    bonus: str
+    logits: str
+    after: str
+    note: str
+    more: str
+    neighbors: str
+    similarity: str
+    weight: str
+    returned: str
+    rows: str
+    episodes: str
+    running: str
+    without: str
+    would: str
+    still: str
+    instead: str
+    decision: str
+    choice: str
+    model: str
+    why: str
+    causes: dict[views.Why, str]
+    none: str
+
+
+ENGLISH = Words(
+    goal="goal",
+    place="page",
+    alone="the model alone",
+    memory="with its memory",
+    turned="turned round",
+    same="the same",
+    because={
+        "returns": "Returns of earlier episodes outweighed the model.",
+        "exploration": "What had not been tried here outweighed the model.",
+    },
+    silent="The memory had no say: {0}.",
+    candidate="candidate",
+    prior="p before",
+    visits="tries",
+    q="q",
+    advantage="A",
+    bonus="new/repeat",
+    logits="z → z'",
+    after="p after",
+    note="q: return expected of it; V here is {value:.3f}. A = q − V. new/repeat: nats for what is "
+    "untried here, off for what this episode did already. z: the model's logit; z' = z "
+    "+ correction by A + new/repeat.",
+    more="… {0} more",
+    neighbors="What the memory holds of states like this one",
+    similarity="similar",
+    weight="weight",
+    returned="return",
+    rows="rows",
+    episodes="from episode",
+    running="this episode",
+    without="What it would have been without …",
+    would="would choose",
+    still="the same",
+    instead="p of the choice",
+    decision="decision",
+    choice="with memory",
+    model="model alone",
+    why="because of",
+    causes={"returns": "returns", "exploration": "exploration"},
+    none="no decision was turned round",
+)
+
+CHINESE = Words(
+    goal="目标",
+    place="页面",
+    alone="仅模型",
+    memory="加上记忆",
+    turned="被记忆改变",
+    same="相同",
+    because={
+        "returns": "以往尝试的回报压过了模型的偏好。",
+        "exploration": "这里尚未试过的动作压过了模型的偏好。",
+    },
+    silent="记忆没有参与：{0}。",
+    candidate="候选动作",
+    prior="之前概率",
+    visits="尝试",
+    q="q",
+    advantage="A",
+    bonus="新/重复",
+    logits="z → z'",
+    after="之后概率",
+    note="q：预期回报；此处 V 为 {value:.3f}。A = q − V。新/重复：未试过的动作加分，"
+    "本次已做过的减分（奈特）。z：模型的 logit；z' = z + 由 A 得出的修正 + 新/重复。",
+    more="…… 另有 {0} 个",
+    neighbors="记忆中相似状态的经历",
+    similarity="相似度",
+    weight="权重",
+    returned="回报",
+    rows="行号",
+    episodes="来自",
+    running="本次尝试",
+    without="如果没有下面这次尝试的记忆",
+    would="会选择",
+    still="不变",
+    instead="所选动作的概率",
+    decision="决策",
+    choice="加上记忆",
+    model="仅模型",
+    why="原因",
+    causes={"returns": "回报", "exploration": "探索"},
+    none="没有被记忆改变的决策",
+)
+
+LANGUAGES: dict[Language, Words] = {"en": ENGLISH, "zh": CHINESE}
+
+
+def explain(
+    place: Annotated[
+        Path, typer.Argument(metavar="PLACE", help="A memory file, or the folder of a run.")
+    ],
+    decision: Annotated[
+        str, typer.Argument(metavar="[DECISION]", help="EPISODE#STEP; not with --changed.")
+    ] = "",
+    changed: Annotated[
+        bool, typer.Option("--changed", help="List the decisions that the memory turned round.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Newest decisions that --changed lists.")] = 20,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of a run folder: whose memory; else the first.")
+    ] = None,
+    memory: Annotated[str, typer.Option(help="Memory in the file.")] = "default",
+    setting: Annotated[
+        list[str],
+        typer.Option("--set", help="A setting of that time, as memory.preset=paper-web."),
+    ] = [],  # noqa: B006 - typer reads it
+    lang: Annotated[Language, typer.Option(help="Language of headings and labels.")] = "en",
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Show why a decision fell as it did: each candidate before and after, whose experience
+    counted, and what the choice would have been without each of those episodes.
+
+    Exact and without a model: all numbers are in the journal.
+    """
+    if bool(decision) == changed:
+        raise ConfigError("name a DECISION (EPISODE#STEP), or give --changed to list some")
+    file, settings = _found(place, seed, setting)
+    words = LANGUAGES[lang]
+    with closing(SQLiteStore(file, memory=memory, readonly=True)) as store:
+        if changed:
+            found = list(views.turned(store.decisions()))[-limit:]
+            if json:
+                emit(views.listed(found))
+            else:
+                people().print(changes(found, words))
+            return
+        evaluator = registry.create("evaluators", settings.evaluator, {})
+        agent = Corrected(store, evaluator, settings)
+        explanation = explaining.explain(agent, store, decision)
+    rule = agent.preset.rule
+    if json:
+        emit(views.data(explanation, rule))
+    else:
+        people().print(explained(explanation, rule, words))
+
+
+def _found(place: Path, seed: int | None, given: Sequence[str]) -> tuple[Path, config.Memory]:
+    """The memory file, and the settings it was used with: those of its run, else those in force."""
+    flags: Flags = {}
+    merge(flags, given, "--set")
+    folder = place if place.is_dir() else place.parent
+    if not (place.is_dir() or (folder / "run.json").is_file()):
+        return place, config.load(flags).memory
+    record = folders.read(folder)
+    if place.is_dir():
+        if seed is not None and seed not in record.seeds:
+            raise ConfigError(f"{folder} has no seed {seed}; it has {list(record.seeds)}")
+        place = folders.store_path(folder, record.seeds[0] if seed is None else seed)
+    recorded = record.settings["memory"] | flags.get("memory", {})
+    return place, msgspec.convert(recorded, config.Memory)
+
+
+def changes(found: Sequence[views.Turned], words: Words) -> RenderableType:
+    """A table of decisions that were turned round."""
+    if not found:
+        return Text(words.none)
+    table = Table(box=None, pad_edge=False)
+    for head in (words.decision, words.choice, words.model, words.why):
+        table.add_column(head, overflow="fold", header_style="dim")
+    for one in found:
+        table.add_row(
+            Text(one.id),
+            Text(f"{one.chosen.action} {one.chosen.prior:.0%} → {one.chosen.probability:.0%}"),
+            Text(f"{one.unaided.action} {one.unaided.prior:.0%} → {one.unaided.probability:.0%}"),
+            Text(words.causes[one.why]),
+        )
+    return table
+
+
+def explained(
+    of: explaining.Explanation, rule: UpdateRule, words: Words, lines: int = _LINES
+) -> RenderableType:
+    """An explanation for people: the choice, the numbers, their causes, and without each.
+
+    Args:
+        lines: Most lines of each table; the choice and the model's own have one in any case.
+    """
+    parts: list[RenderableType] = [_choice(of, words), "", _candidates(of, words, lines)]
+    parts.append(Text(words.note.format(value=of.decision.value), style="dim"))
+    if of.decision.neighbors:
+        parts += ["", Text(words.neighbors, style="bold"), _neighbors(of, rule, words, lines)]
+    if of.without:
+        parts += ["", Text(words.without, style="bold"), _without(of, words, lines)]
+    return Group(*parts)
+
+
+def _choice(of: explaining.Explanation, words: Words) -> RenderableType:
+    decision, own = of.decision, views.unaided(of.decision)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(words.decision, Text(of.id))
+    if of.state.context:
+        table.add_row(words.goal, Text(of.state.context))
+    where = of.state.text.partition("\n")[0]
+    table.add_row(words.place, Text(" · ".join(filter(None, (where, of.state.place)))))
+    table.add_row(words.alone, Text(f"{own.action}  {own.prior:.0%}"))
+    end = words.turned if decision.changed else words.same
+    chosen = Text(f"{decision.action}  {decision.chosen.probability:.0%}", style="bold")
+    table.add_row(
+        words.memory,
+        chosen.append(f"  ← {end}", style="green" if decision.changed else "dim"),
+    )
+    if decision.changed and not decision.reason:
+        table.add_row("", Text(words.because[views.why(decision)]))
+    elif decision.reason:
+        table.add_row("", Text(words.silent.format(decision.reason)))
+    return table
+
+
+def _candidates(of: explaining.Explanation, words: Words, lines: int) -> RenderableType:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(words.candidate, overflow="fold", header_style="dim")
+    heads = (words.prior, words.visits, words.q, words.advantage, words.bonus, words.logits)
+    for head in (*heads, words.after):
+        table.add_column(head, justify="right", no_wrap=True, header_style="dim")
+    decision = of.decision
+    ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
+    shown = ranked[:lines]
+    shown += [c for c in ranked[lines:] if c.action in (decision.action, decision.unaided)]
+    for c in shown:
+        style = "bold green" if c.action == decision.action else ""
+        table.add_row(
+            Text(c.action),
+            f"{c.prior:.1%}",
+            f"{c.visits:g}" if c.visits else "–",
+            f"{c.q:.3f}",
+            f"{c.advantage:+.3f}",
+            f"{c.bonus:+.1f}",
+            f"{c.logit:+.1f} → {c.corrected:+.1f}",
+            f"{c.probability:.1%}",
+            style=style,
+        )
+    if len(ranked) > len(shown):
+        table.add_row(Text(words.more.format(len(ranked) - len(shown)), style="dim"))
+    return table
+
+
+def _neighbors(
+    of: explaining.Explanation, rule: UpdateRule, words: Words, lines: int
+) -> RenderableType:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(words.candidate, overflow="fold", header_style="dim")
+    for head in (words.similarity, words.weight, words.visits, words.returned):
+        table.add_column(head, justify="right", no_wrap=True, header_style="dim")
+    table.add_column(words.episodes, overflow="fold", header_style="dim")
+    table.add_column(words.rows, overflow="fold", header_style="dim")
+    found = views.causes(of, rule)
+    for cause in found[:lines]:
+        table.add_row(
+            Text(cause.action),
+            f"{cause.similarity:.3f}",
+            f"{cause.weight:.0%}",
+            f"{cause.visits:g}",
+            f"{cause.value:+.3f}",
+            Text(", ".join(cause.episodes) or words.running),
+            " ".join(map(str, cause.rows)) or "–",
+            style="bold" if cause.action == of.decision.action else "",
+        )
+    if len(found) > lines:
+        table.add_row(Text(words.more.format(len(found) - lines), style="dim"))
+    return table
+
+
+def _without(of: explaining.Explanation, words: Words, lines: int) -> RenderableType:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(words.episodes, overflow="fold", header_style="dim")
+    table.add_column(words.would, overflow="fold", header_style="dim")
+    table.add_column(words.instead, justify="right", no_wrap=True, header_style="dim")
+    for other in of.without[:lines]:
+        is_turned = other.action != of.decision.action
+        said = Text(other.action, style="yellow") if is_turned else Text(words.still, style="dim")
+        table.add_row(Text(other.episode), said, f"{other.probability:.1%}")
+    if len(of.without) > lines:
+        table.add_row(Text(words.more.format(len(of.without) - lines), style="dim"))
+    return table

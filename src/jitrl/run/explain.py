@@ -1,0 +1,145 @@
+"""Views of an explanation: as plain values, and which decisions a memory turned round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import exp
+from typing import Any, Literal
+
+import msgspec
+
+from jitrl.core.rule import UpdateRule
+from jitrl.memory.explain import Explanation, Record
+from jitrl.types import Decision, State, Weighed
+
+Why = Literal["returns", "exploration"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One neighbor of a decision, and whose experience it is.
+
+    Attributes:
+        weight: Its share in V: visits times ``exp((similarity - 1) / kernel)``, adding up to 1.
+        value: What the action came to there, return units: the mean return, or where the memory
+            keeps a graph that and the value backed up through it.
+        episodes: Keys of the episodes behind its rows; empty for steps of the present episode.
+    """
+
+    action: str
+    similarity: float
+    weight: float
+    visits: float
+    value: float
+    rows: tuple[int, ...]
+    episodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A decision that fell otherwise than the frozen model's own.
+
+    Attributes:
+        why: What outweighed the model: ``returns`` of earlier episodes, or ``exploration``
+            (what is new, or was already done in this episode).
+    """
+
+    id: str
+    state: State
+    chosen: Weighed
+    unaided: Weighed
+    why: Why
+
+
+def turned(records: Iterable[Record]) -> Iterator[Turned]:
+    """The decisions among ``records`` that a memory turned round, in their order."""
+    for record in records:
+        decision = record.decision
+        if decision.mode == "act" and not decision.reason and decision.changed:
+            own = unaided(decision)
+            yield Turned(record.id, record.state, decision.chosen, own, why(decision))
+
+
+def unaided(decision: Decision) -> Weighed:
+    """The frozen model's most probable candidate."""
+    return next(c for c in decision.candidates if c.action == decision.unaided)
+
+
+def why(decision: Decision) -> Why:
+    """What did more for the choice against the model's own."""
+    mine, own = decision.chosen, unaided(decision)
+    explored = mine.bonus - own.bonus
+    return "returns" if mine.correction - own.correction - explored > explored else "exploration"
+
+
+def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
+    """The neighbors of a decision, the weightiest first; ``rule`` is the one that decided."""
+    owner = {row: other.episode for other in of.without for row in other.rows}
+    near = of.decision.neighbors
+    weights = [
+        n.visits * (1.0 if rule.kernel is None else exp((n.similarity - 1.0) / rule.kernel))
+        for n in near
+    ]
+    whole = sum(weights) or 1.0
+    found = [
+        Cause(
+            n.action,
+            n.similarity,
+            weight / whole,
+            n.visits,
+            n.ret if n.value is None else (1 - rule.backup) * n.ret + rule.backup * n.value,
+            n.rows,
+            tuple(dict.fromkeys(owner[row] for row in n.rows if row in owner)),
+        )
+        for n, weight in zip(near, weights, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda c: (-c.weight, -c.value)))
+
+
+def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
+    """Everything in plain values, candidates by what they came to."""
+    decision = of.decision
+    ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
+    return {
+        "schema": "jitrl.explain/1",
+        "id": of.id,
+        "episode": of.episode,
+        "step": of.step,
+        "state": msgspec.to_builtins(of.state),
+        "action": decision.action,
+        "unaided": decision.unaided,
+        "is_changed": decision.changed,
+        "why": why(decision) if decision.changed else None,
+        "value": decision.value,
+        "scale": decision.scale,
+        "kl": decision.kl,
+        "version": decision.version,
+        "rule": decision.rule,
+        "scorer": decision.scorer,
+        "candidates": [msgspec.to_builtins(c) for c in ranked],
+        "neighbors": [msgspec.to_builtins(c) for c in causes(of, rule)],
+        "alone": of.alone.action,
+        "without": [
+            {**msgspec.to_builtins(other), "is_turned": other.action != decision.action}
+            for other in of.without
+        ],
+    }
+
+
+def listed(found: Iterable[Turned]) -> dict[str, Any]:
+    """The decisions that were turned round, in plain values."""
+    return {
+        "schema": "jitrl.explain.changed/1",
+        "decisions": [
+            {
+                "id": one.id,
+                "action": one.chosen.action,
+                "unaided": one.unaided.action,
+                "prior": one.chosen.prior,
+                "probability": one.chosen.probability,
+                "why": one.why,
+            }
+            for one in found
+        ],
+    }

@@ -1,0 +1,126 @@
+import math
+
+import pytest
+
+import jitrl as package
+from jitrl.agents.corrected import Corrected
+from jitrl.config import Memory
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.memory.explain import replay
+from jitrl.stores.sqlite import SQLiteStore
+
+RUN = (
+    *("run", "--env", "toy", "--env-options", "tasks=3,size=3", "--attempts", "6"),
+    *("--model", "scripted", "--model-options", "noise=2", "--json"),
+)
+
+
+@pytest.fixture
+def played(jitrl):
+    """The command line, in a folder with a run `r` of the agent `jitrl`."""
+    assert jitrl(*RUN, "--agent", "jitrl", "--out", "r").code == 0
+    return jitrl
+
+
+def changed(played):
+    return played("explain", "r", "--changed", "--limit", "500", "--json").data["decisions"]
+
+
+def test_every_number_of_the_decision_is_told_and_adds_up(played):
+    [first, *_] = changed(played)
+    data = played("explain", "r", first["id"], "--json").data
+    assert data["schema"] == "jitrl.explain/1"
+    assert data["id"] == first["id"]
+    assert data["is_changed"]
+    assert (data["action"], data["unaided"]) == (first["action"], first["unaided"])
+    for c in data["candidates"]:
+        assert c["corrected"] == pytest.approx(c["logit"] + c["correction"])
+        assert c["advantage"] == pytest.approx(c["q"] - data["value"])
+    z = [c["corrected"] for c in data["candidates"]]
+    assert z == sorted(z, reverse=True)
+    whole = sum(math.exp(v - z[0]) for v in z)
+    for c in data["candidates"]:
+        assert c["probability"] == pytest.approx(math.exp(c["corrected"] - z[0]) / whole)
+    assert sum(n["weight"] for n in data["neighbors"]) == pytest.approx(1)
+
+
+def test_neighbors_name_the_episodes_that_their_rows_come_from(played):
+    found = [one for one in changed(played) if one["why"] == "returns"]
+    data = played("explain", "r", found[-1]["id"], "--json").data
+    with SQLiteStore("r/seed-0.db", readonly=True) as store:
+        owner = {row.id: c.episode for c in store.changes(0) for row in c.rows}
+    named = [n for n in data["neighbors"] if n["rows"]]
+    assert named
+    for neighbor in named:
+        assert set(neighbor["episodes"]) == {owner[row] for row in neighbor["rows"]}
+
+
+def test_the_episode_that_turns_an_explained_decision_turns_it_in_a_replay_too(played):
+    turning = None
+    for one in changed(played):
+        data = played("explain", "r", one["id"], "--json").data
+        turning = next((w for w in data["without"] if w["is_turned"]), turning)
+        if turning:
+            break
+    assert turning
+    with SQLiteStore("r/seed-0.db", readonly=True) as store:
+        gone = {r.id for c in store.changes(0) if c.episode == turning["episode"] for r in c.rows}
+        agent = Corrected(store, EnvironmentRewards(), Memory())
+        assert data["id"] in replay(agent, store, gone)
+
+
+@pytest.mark.parametrize(
+    ("lang", "labels"),
+    [
+        ("en", ("the model alone", "turned round", "What it would have been without")),
+        ("zh", ("仅模型", "被记忆改变", "如果没有下面这次尝试的记忆")),
+    ],
+)
+def test_people_read_it_in_their_language(played, lang, labels):
+    one = changed(played)[-1]
+    done = played("explain", "r", one["id"], "--lang", lang)
+    assert (done.code, done.out) == (0, "")
+    for label in (*labels, one["id"], one["action"], one["unaided"]):
+        assert label in done.err
+
+
+def test_only_decisions_that_fell_otherwise_than_the_models_own_are_listed(played):
+    listed = {one["id"] for one in changed(played)}
+    with SQLiteStore("r/seed-0.db", readonly=True) as store:
+        for record in store.decisions():
+            decision = record.decision
+            assert (record.id in listed) == (decision.changed and not decision.reason)
+    assert len(played("explain", "r", "--changed", "--limit", "2", "--json").data["decisions"]) == 2
+
+
+def test_an_agent_without_memory_has_no_decision_turned_round(jitrl):
+    jitrl(*RUN, "--agent", "static", "--out", "s")
+    done = jitrl("explain", "s", "--changed")
+    assert (done.code, "no decision was turned round" in done.err) == (0, True)
+
+
+def test_a_memory_of_the_library_is_explained_under_the_settings_it_was_used_with(jitrl):
+    with package.open("m.db", preset="paper-web") as memory:
+        for key in ("one", "two"):
+            with memory.episode("t", key=key) as episode:
+                episode.decide("a page", {"left": 0.0, "right": 0.1})
+                episode.finish(outcome=True)
+    done = jitrl("explain", "m.db", "two#0", "--set", "memory.preset=paper-web", "--json")
+    assert done.data["without"][0]["episode"] == "one"
+    other = jitrl("explain", "m.db", "two#0")
+    assert (other.code, "made under rule" in other.err) == (3, True)
+
+
+def test_what_cannot_be_explained_is_said(played):
+    for args, code, said in (
+        (("r",), 3, "--changed"),
+        (("r", "x#0", "--changed"), 3, "--changed"),
+        (("r", "x#0"), 4, "x"),
+        (("r", "x"), 2, "x"),
+        (("r", "x#0", "--seed", "7"), 3, "no seed 7"),
+        (("nowhere.db", "x#0"), 4, "nowhere.db"),
+    ):
+        done = played("explain", *args)
+        assert (done.code, done.out) == (code, ""), args
+        assert said in done.err
+        assert "Traceback" not in done.err

@@ -191,14 +191,15 @@ class Episode:
     def __init__(self, jitrl: JitRL, task: str, scope: str, key: str | None) -> None:
         if not isinstance(task, str) or not task:
             raise InputError(f"task is {task!r}; it must be a text that names what is to be done")
-        self._jitrl, self.task, self.scope = jitrl, task, scope
-        self.key = key or f"{task}/{time.time_ns():x}-{os.urandom(3).hex()}"
+        self._jitrl, self.task, self.scope = jitrl, _text(task, "task"), _text(scope, "scope")
+        self.key = _text(key or "", "key") or f"{task}/{time.time_ns():x}-{os.urandom(3).hex()}"
         seed = np.random.SeedSequence([jitrl.settings.seed, zlib.crc32(self.key.encode())])
         self._agent = jitrl.agent.episode()
         self._agent.begin(Task(task, task, scope), key=self.key, rng=np.random.default_rng(seed))
         self._steps: list[Transition] = []
         self._rewards: list[float | None] = []
         self._started = time.time()
+        self._lived: EpisodeRecord | None = None
         self.receipt: Receipt | None = None
 
     @property
@@ -226,7 +227,7 @@ class Episode:
         Raises:
             InputError: If there is nothing to choose from, or a value cannot be used.
         """
-        self._open()
+        self._running()
         here = _state(state)
         choice = _candidates(candidates, allowed)
         self._arrive(here)
@@ -242,7 +243,7 @@ class Episode:
         Raises:
             InputError: If nothing was decided yet, or the value is not finite.
         """
-        self._open()
+        self._running()
         if not self._steps:
             raise InputError(f"reward({value!r}) came before the first decision")
         number = _finite(value, "reward")
@@ -270,37 +271,31 @@ class Episode:
 
         Raises:
             InputError: If the episode is over already, or a value cannot be used.
-            StoreError: If it could not be written.
+            StoreError: If it could not be written; ``finish`` may be called again.
         """
         self._open()
         said = None
         if outcome is not None:
             who = principal or self._jitrl.settings.principal
             said = _outcome(outcome, basis, evaluator, told, who)
-        self._arrive(None)
-        steps = [
-            Transition(s.state, s.action, s.decision, r, following)
-            for s, r, following in zip(
-                self._steps,
-                self._rewards,
-                [*(s.state for s in self._steps[1:]), None][: len(self._steps)],
-                strict=True,
-            )
-        ]
-        self.receipt = self._agent.learn(
-            EpisodeRecord(
-                key=self.key,
-                task=self.task,
-                scope=self.scope,
-                steps=tuple(steps),
-                status=status,
-                outcome=said,
-                principal=principal or self._jitrl.settings.principal,
-                started=self._started,
-                finished=time.time(),
-                info={"rewards": "during"},
-            )
+        if self._lived is None:
+            self._arrive(None)
+        following = [*(s.state for s in self._steps[1:]), None]
+        self._lived = EpisodeRecord(
+            key=self.key,
+            task=self.task,
+            scope=self.scope,
+            steps=tuple(
+                Transition(s.state, s.action, s.decision, reward, after)
+                for s, reward, after in zip(self._steps, self._rewards, following, strict=False)
+            ),
+            status=status,
+            outcome=said,
+            principal=principal or self._jitrl.settings.principal,
+            started=self._started,
+            finished=time.time(),
         )
+        self.receipt = self._agent.learn(self._lived)
         return self.receipt
 
     def _arrive(self, state: State | None) -> None:
@@ -312,6 +307,11 @@ class Episode:
         if self.receipt is not None:
             raise InputError(f"episode {self.key!r} is over; start another one")
 
+    def _running(self) -> None:
+        self._open()
+        if self._lived is not None:
+            raise InputError(f"episode {self.key!r} ended but is not stored; call finish() again")
+
     def __enter__(self) -> Episode:
         return self
 
@@ -321,7 +321,7 @@ class Episode:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.receipt is None:
+        if self._lived is None:  # else it is finished, or could not be stored and said so
             self.finish(status="truncated" if error is None else "aborted")
 
 
@@ -329,6 +329,8 @@ def _state(state: str | State) -> State:
     made = State(state) if isinstance(state, str) else state
     if not isinstance(made, State):
         raise InputError(f"state is a {type(state).__name__}; it must be a text or a State")
+    for part in (made.text, made.context, made.place):
+        _text(part, "the state")
     long = len(made.text) + len(made.context)
     if long > _LONGEST:
         raise InputError(f"the state has {long} characters; at most {_LONGEST} can be compared")
@@ -350,6 +352,7 @@ def _candidates(candidates: Candidates, allowed: Collection[str] | None) -> tupl
     for c in made:
         if not isinstance(c, Candidate) or not isinstance(c.action, str) or not c.action:
             raise InputError(f"{c!r} is no candidate; an action must be a text that is not empty")
+        _text(c.action, "an action")
     if len(made) > _MOST:
         raise InputError(f"{len(made)} candidates; at most {_MOST}")
     kept = tuple(c for c in made if allowed is None or c.action in allowed)
@@ -364,6 +367,19 @@ def _outcome(
     if basis not in BASES:
         raise InputError(f"basis is {basis!r}; it must be one of {', '.join(BASES)}")
     return Outcome(_finite(value, "outcome"), basis, evaluator, told, principal)
+
+
+def _text(text: str, what: str) -> str:
+    """``text``, if it can be written down."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        place = error.start
+        raise InputError(
+            f"{what} has half of a surrogate pair ({text[place]!r}) at character {place}; "
+            "decode it with errors='replace'"
+        ) from error
+    return text
 
 
 def _finite(value: object, what: str) -> float:

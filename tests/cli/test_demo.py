@@ -1,15 +1,18 @@
 import json
-from collections.abc import Iterator
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jitrl.cli import demo as command
 from jitrl.config import Model
 from jitrl.core.stats import Interval
 from jitrl.envs.backoffice import Backoffice
-from jitrl.models.cache import AnswerFile
+from jitrl.models.embedded import Embedded
 from jitrl.run import demo as demos
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Prompt
 
 SHOP = Backoffice(templates=("find:list",), instances=12)
 TASKS = tuple(task.id for task in SHOP.tasks())
@@ -51,7 +54,9 @@ def test_the_arms_differ_in_the_agent_alone(tmp_path):
 
 def test_every_task_of_the_demo_exists_and_none_is_called_unseen(tmp_path):
     plan = demos.Plan(tmp_path)
-    known = {task.id for task in Backoffice(**plan.settings(demos.JITRL).environment.options).tasks()}
+    known = {
+        task.id for task in Backoffice(**plan.settings(demos.JITRL).environment.options).tasks()
+    }
     assert set(plan.tasks) | set(plan.unseen) <= known
     assert not set(plan.tasks) & set(plan.unseen)
     smaller = demos.quick(plan)
@@ -59,15 +64,18 @@ def test_every_task_of_the_demo_exists_and_none_is_called_unseen(tmp_path):
     assert min(len(smaller.tasks), len(smaller.unseen)) >= 6
 
 
-def test_the_race_pairs_the_arms_and_every_score_is_computed_once_for_both(tmp_path):
-    plan = small(tmp_path)
-    seen = []
+@pytest.fixture(scope="module")
+def raced(tmp_path_factory):
+    """A plan, what its race came to, and what was seen of it."""
+    plan, seen = small(tmp_path_factory.mktemp("demo")), []
     comparison = demos.race(plan, lambda arm, step: seen.append((arm, step.trial.key)))
-    assert [line.result.label for line in comparison.lines] == [
-        demos.STATIC,
-        demos.ARGMAX,
-        demos.JITRL,
-    ]
+    return plan, comparison, seen
+
+
+def test_the_race_pairs_the_arms_and_both_use_the_same_scores(raced):
+    _, comparison, seen = raced
+    labels = [line.result.label for line in comparison.lines]
+    assert labels == [demos.STATIC, demos.ARGMAX, demos.JITRL]
     assert comparison.shape == (6, 1, 6)
     assert len(set(seen)) == len(seen) == 3 * 36
     static, _, ours = comparison.lines
@@ -77,62 +85,76 @@ def test_the_race_pairs_the_arms_and_every_score_is_computed_once_for_both(tmp_p
     assert all(sum(total.cached for total in line.result.cost) for line in comparison.lines)
 
 
-def test_the_first_attempts_teach_nothing(tmp_path):
-    plan = small(tmp_path, attempts=2)
-    demos.race(plan, lambda arm, step: None)
-    before = {arm: len(list(journal(plan, arm))) for arm in (demos.STATIC, demos.JITRL)}
-    moved = []
+def test_an_interrupted_race_stops_both_arms_and_is_resumed_to_the_same_numbers(raced, tmp_path):
+    def interrupt(arm, step):
+        if step.done == 5 and arm == demos.JITRL:
+            raise KeyboardInterrupt
+
+    plan, seen = small(tmp_path), []
+    with pytest.raises(KeyboardInterrupt):
+        demos.race(plan, interrupt)
+    assert len(journal(plan, demos.JITRL)) == 5
+    assert len(journal(plan, demos.STATIC)) < 36
+    again = demos.race(plan, lambda arm, step: seen.append((arm, step.trial.key)))
+    assert len(seen) < 3 * 36 - 5
+    assert [line.summary for line in again.lines] == [line.summary for line in raced[1].lines]
+
+
+def test_the_first_attempts_teach_nothing(raced):
+    plan, _, _ = raced
+    before, moved = [journal(plan, arm) for arm in (demos.STATIC, demos.JITRL)], []
     first = demos.first_attempts(plan, moved.append)
     assert first.tasks == plan.unseen
     assert len(first.static) == len(first.jitrl) == 6
     assert isinstance(first.difference.interval, Interval)
     assert sorted(moved) == [demos.JITRL] * 6 + [demos.STATIC] * 6
-    assert {arm: len(list(journal(plan, arm))) for arm in before} == before
+    assert [journal(plan, arm) for arm in (demos.STATIC, demos.JITRL)] == before
     assert demos.first_attempts(plan, moved.append) == first
 
 
-def journal(plan, arm) -> Iterator[str]:
-    from jitrl.stores.sqlite import SQLiteStore
-
+def journal(plan, arm):
     with SQLiteStore(plan.store(arm), readonly=True) as store:
-        yield from (episode.key for episode in store.episodes())
+        return [episode.key for episode in store.episodes()]
 
 
-def test_the_decision_shown_was_turned_by_returns_of_one_episode(tmp_path):
-    plan = small(tmp_path)
-    demos.race(plan, lambda arm, step: None)
-    turning = demos.turning_point(plan)
+def test_the_decision_shown_was_turned_by_returns_of_one_episode(raced):
+    turning = demos.turning_point(raced[0])
     assert turning.decision.changed
     assert turning.without[0].action != turning.decision.action
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_people_see_progress_table_curve_decision_and_their_own_ten_lines(tmp_path, capsys, lang):
-    plan = small(tmp_path / "demo")
-    result = command.show(plan, lang)
+def test_the_curve_is_drawn_with_its_points_in_their_places(raced):
+    _, comparison, _ = raced
+    lines = command.plotted(comparison, command.ENGLISH).plain.splitlines()
+    for k, value in enumerate(comparison.lines[-1].curve.mean):
+        height = next(i for i, line in enumerate(lines) if line[7 + 6 * k :][:1] == "●")
+        assert 10 - height == round(value * 10)
+
+
+def test_people_see_progress_table_curve_decision_and_their_own_ten_lines(tmp_path, capsys):
+    result = command.show(small(tmp_path / "demo"), "en")
     out, err = capsys.readouterr()
-    words = command.LANGUAGES[lang]
+    words = command.ENGLISH
     assert out == ""
     for text in (words.title, words.result, words.turned, words.own, "jitrl.open", "pass@6"):
         assert text in err
-    solved = words.solved.format(seconds=0, arm="jitrl", attempt=6, won=5, tasks=6)
-    assert solved.strip().partition("  ")[2].split() == next(
-        line for line in err.splitlines()[::-1] if line.split()[2:3] == ["jitrl"]
-    ).strip().partition("  ")[2].split()
-    assert result["schema"] == "jitrl.demo/1"
+    assert sum("attempt 6: 5 of 6 tasks solved" in line for line in err.splitlines()) == 1
     assert [row["label"] for row in result["rows"]][-1] == "jitrl"
     assert result["rows"][-1]["verdict"] == "better"
-    assert json.loads(json.dumps(result)) == result
+    read = json.loads(json.dumps(result))
+    assert (read["schema"], read["turned"]["is_changed"]) == ("jitrl.demo/1", True)
     assert "<svg" in Path(result["report"]).read_text(encoding="utf-8")
 
 
-def test_the_curve_is_drawn_with_its_first_and_last_point_in_their_places(tmp_path):
-    comparison = demos.race(small(tmp_path), lambda arm, step: None)
-    lines = command.plotted(comparison, command.ENGLISH).plain.splitlines()
-    ours = comparison.lines[-1].curve.mean
-    for k, at in ((0, 7), (5, 7 + 5 * 6)):
-        height = next(i for i, line in enumerate(lines[:11]) if line[at : at + 1] == "●")
-        assert 10 - height == round(ours[k] * 10)
+def test_a_finished_demo_is_shown_again_without_playing_and_in_chinese(raced, capsys):
+    plan, comparison, _ = raced
+    result = command.show(plan, "zh")
+    err = capsys.readouterr().err
+    for text in (command.CHINESE.title, command.CHINESE.turned, "结论", "更好", "仅模型"):
+        assert text in err
+    assert command.CHINESE.solved.partition("{attempt}")[0][-3:] not in err
+    assert result["rows"][-1]["avg"] == comparison.lines[-1].summary.avg
+    assert 'lang="zh"' in Path(result["report"]).read_text(encoding="utf-8")
 
 
 class Helpdesk:
@@ -171,9 +193,34 @@ def test_the_ten_lines_run_as_they_are_printed_and_are_ten(tmp_path, monkeypatch
 
 @pytest.mark.model
 @pytest.mark.slow
+def test_the_tasks_are_the_first_six_whose_path_the_prior_follows_with_1_to_10_percent(tmp_path):
+    model = demos.Plan(tmp_path).settings(demos.STATIC).model
+    proposer = Embedded(**{**model.options, "cache": tmp_path / "scores.db"})
+    for template, instances in (("find:list", 10), ("find:narrow", 7)):
+        shop = Backoffice(templates=(template,), instances=instances)
+        likely = [t.id for t in shop.tasks() if 0.01 <= followed(shop, t, proposer) <= 0.1]
+        assert likely == [id for id in demos.TASKS if id.startswith(template)]
+
+
+def followed(shop, task, proposer):
+    """Chance that samples of the prior follow the right path."""
+    path, now, chance = shop.oracle(task), shop.reset(task), 1.0
+    for action in path:
+        seen = now.observation
+        prompt = Prompt(task.goal, shop.codec.text(seen), (), shop.codec.actions(seen))
+        z = {
+            c.action: c.logit for c in proposer.propose(prompt, np.random.default_rng(0)).candidates
+        }
+        chance *= math.exp(z[action]) / sum(map(math.exp, z.values()))
+        now = shop.step(shop.codec.ground(action, seen))
+    return chance
+
+
+@pytest.mark.model
+@pytest.mark.slow
 def test_the_quick_demo_runs_with_the_real_model(jitrl):
     done = jitrl("demo", "--quick", "--json", "--out", "d")
     assert done.code == 0
     assert done.data["schema"] == "jitrl.demo/1"
     assert done.data["shape"] == {"tasks": 6, "seeds": 1, "attempts": 4}
-    assert AnswerFile("d/scores.db")
+    assert Path("d/report.html").is_file()

@@ -55,9 +55,7 @@ def test_the_error_falls_with_the_square_root_of_the_number_of_rows() -> None:
     for size in sizes:
         runs = 16_384 // size
         split = pool[:, : runs * size].reshape(2, runs, size)
-        error = [
-            estimated(world, split[:, run].tolist()) - true for run in range(min(runs, 64))
-        ]
+        error = [estimated(world, split[:, run].tolist()) - true for run in range(min(runs, 64))]
         errors.append(float(np.sqrt(np.mean(np.square(error)))))
     slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
     assert slope == pytest.approx(-0.5, abs=0.1), errors
@@ -88,7 +86,9 @@ def test_forty_thousand_transitions_give_q_to_a_hundredth() -> None:
         made = decide(proposed, neighbors[s], RULE, rng)
         errors += [c.q - true[s, a] for a, c in enumerate(made.candidates)]
         visits = np.array([c.visits for c in made.candidates])
-        assert made.value == pytest.approx(float(visits @ [c.q for c in made.candidates]) / visits.sum())
+        assert made.value == pytest.approx(
+            float(visits @ [c.q for c in made.candidates]) / visits.sum()
+        )
     assert float(np.sqrt(np.mean(np.square(errors)))) <= 0.01
 
 

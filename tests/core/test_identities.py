@@ -95,9 +95,11 @@ def test_the_two_tau_bound_is_of_the_right_size() -> None:
     prior, tau = np.array([0.5, 0.5]), 0.1
     misled = improved_policy(prior, np.array([tau, -tau]), 200.0)  # the truth is 0 and 0.19
     best = improved_policy(prior, np.array([0.0, 0.19]), 200.0)
-    assert objective(best, prior, np.array([0.0, 0.19]), 200.0) - objective(
-        misled, prior, np.array([0.0, 0.19]), 200.0
-    ) > 1.8 * tau
+    assert (
+        objective(best, prior, np.array([0.0, 0.19]), 200.0)
+        - objective(misled, prior, np.array([0.0, 0.19]), 200.0)
+        > 1.8 * tau
+    )
 
 
 def test_kl_is_zero_for_equal_policies_and_counts_only_where_the_first_has_mass() -> None:

@@ -159,3 +159,9 @@ def test_the_installed_model_prefers_the_action_that_a_rule_names(real_model, rn
     before, after = logits(model.propose(step, rng)), logits(model.propose(told, rng))
     gain = {action: after[action] - before[action] for action in actions}
     assert max(gain, key=gain.get) == "click(<link[Marketing]>)"
+
+
+def test_all_that_use_one_file_at_the_same_time_share_its_weights(small_model):
+    first, second = EmbeddedEndpoint(small_model), EmbeddedEndpoint(small_model)
+    assert first.load() is second.load()
+    assert EmbeddedEndpoint(small_model, remember=0).load() is not first.load()

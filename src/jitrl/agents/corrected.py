@@ -170,12 +170,17 @@ class CorrectedEpisode:
     ) -> Decision:
         """Choose one of the proposed candidates, or one of the memory's.
 
+        Args:
+            allowed: Which of the memory's may join; ``None``: those of the prompt, if it lists any.
+
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
         """
         if self._session is None:
             raise InputError("act() came before begin(); an episode must be started first")
         agent, rule = self._agent, self._agent.preset.rule
+        if allowed is None and prompt.actions:
+            allowed = prompt.actions
         self._session.view.scored_by(proposal.scorer)
         without = agent.mode == "off" or self.held_out
         near = () if without else self._session.neighborhood(state)

@@ -84,9 +84,9 @@ MAIN: tuple[Arm, ...] = (
 
 def _oracle(p: float) -> tuple[Arm, ...]:
     alone = f"static, oracle prior {p:g}"
-    known: Mapping[str, Any] = {"prior": "oracle", "p": p, "attempts": 1}
+    known: Mapping[str, Any] = {"prior": "oracle", "p": p, "attempts": 1, "against": alone}
     return (
-        Arm(f"default, oracle prior {p:g}", against=alone, **known),
+        Arm(f"default, oracle prior {p:g}", **known),
         Arm(alone, agent="static", **known),
     )
 

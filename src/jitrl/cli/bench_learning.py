@@ -114,24 +114,26 @@ def _bar(label: str) -> Iterator[Callable[[float], None]]:
 
 
 def _show(results: Sequence[Result]) -> None:
-    table = _table("arm", "Avg", "first five", "last five", "best", "Avg, arm - reference", "")
+    table = _table("arm", "Avg", "first five", "last five", "difference of Avg")
     for result in results:
         change = result.differences.get("avg")
         table.add_row(
             result.arm.name,
             _number(result.avg),
-            _number(result.first_five),
-            _number(result.last_five),
-            f"{result.best.mean:.3f}",
+            f"{result.first_five.mean:.3f}",
+            f"{result.last_five.mean:.3f}",
             "" if change is None else _difference(change),
-            "" if not result.against else f"- {result.against}",
         )
         if result.arm.agent == "static" and "best" in result.differences:
-            more = _difference(result.differences["best"])
-            best = _number(result.best)
-            table.add_row(f"best of {result.arm.attempts}", best, "", "", "", more, "")
+            name = f"static, best of {result.arm.attempts}"
+            beyond = _difference(result.differences["best"])
+            table.add_row(name, _number(result.best), "", "", beyond)
     people().print(table)
-    people().print("Means over games and seeds, 95 % intervals by game.", style="dim")
+    people().print(
+        "Means over games and seeds, 95 % intervals by game. Differences are from the first arm, "
+        "with an oracle prior from the static arm with that prior.",
+        style="dim",
+    )
 
 
 def _show_turned(results: Sequence[Any]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 from rich.console import Group
 from rich.live import Live
@@ -22,7 +23,6 @@ from rich.text import Text
 from jitrl.cli import explain as explaining
 from jitrl.cli.output import emit, people
 from jitrl.errors import StoreError
-from jitrl.memory.explain import Explanation
 from jitrl.presets import load
 from jitrl.run import demo as demos
 from jitrl.run import experiment, report
@@ -91,7 +91,7 @@ ENGLISH = Words(
     unturned="Memory turned no decision of a solved task round.",
     own="Your own agent, in ten lines",
     files="report   {page}\nmore     jitrl explain {folder} --changed",
-    took="{seconds:.0f} s in all, {calls} scores computed.",
+    took="{seconds:.0f} s in all.",
 )
 
 CHINESE = Words(
@@ -114,7 +114,7 @@ CHINESE = Words(
     unturned="没有已完成任务的决策被记忆改变。",
     own="用于你自己的智能体：十行代码",
     files="报告     {page}\n更多     jitrl explain {folder} --changed",
-    took="共 {seconds:.0f} 秒，计算了 {calls} 次分数。",
+    took="共 {seconds:.0f} 秒。",
 )
 
 LANGUAGES: dict[tables.Language, Words] = {"en": ENGLISH, "zh": CHINESE}
@@ -164,12 +164,13 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     ours, base = (sum(s) / len(s) for s in (first.jitrl, first.static))
     said = report.difference(first.difference)
     verdict = names.verdicts[first.difference.verdict]
-    console.print(words.told.format(ours=ours, base=base, difference=said, verdict=verdict))
+    told = words.told.format(ours=ours, base=base, difference=said, verdict=verdict)
+    console.print(Text(told))
     console.print()
     turning = demos.turning_point(plan)
     rule = load("default").rule
     if turning is None:
-        console.print(words.unturned)
+        console.print(Text(words.unturned))
     else:
         console.print(Text(words.turned, style="bold"))
         console.print(explaining.explained(turning, rule, explaining.LANGUAGES[lang], lines=4))
@@ -179,10 +180,9 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     page = _written(plan, comparison, names)
     console.print()
     journal = plan.folder / demos.JITRL
-    console.print(words.files.format(page=page, folder=journal), soft_wrap=True)
+    console.print(Text(words.files.format(page=page, folder=journal)), soft_wrap=True)
     seconds = time.monotonic() - began
-    calls = sum(total.calls for line in comparison.lines for total in line.result.cost)
-    console.print(Text(words.took.format(seconds=seconds, calls=calls), style="dim"))
+    console.print(Text(words.took.format(seconds=seconds), style="dim"))
     return {
         **report.data(comparison, "jitrl.demo/1"),
         "seed": plan.seed,
@@ -190,18 +190,11 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
         "folder": str(plan.folder),
         "report": str(page),
         "first_attempts": {
-            "tasks": list(first.tasks),
-            "static": list(first.static),
-            "jitrl": list(first.jitrl),
-            "difference": said,
+            **msgspec.to_builtins(first),
             "verdict": first.difference.verdict,
         },
-        "turned": _turned(turning),
+        "turned": None if turning is None else views.data(turning, rule),
     }
-
-
-def _turned(turning: Explanation | None) -> dict[str, Any] | None:
-    return None if turning is None else views.data(turning, load("default").rule)
 
 
 @contextmanager
@@ -224,9 +217,10 @@ def _watched(plan: demos.Plan, words: Words) -> Iterator[demos.Watch]:
         table.add_column(words.attempt, style="dim", min_width=8, justify="right")
         for k in range(plan.attempts):
             table.add_column(str(k + 1), justify="right", width=4, style="bold")
-        for arm in _ARMS:
-            cells = (f"{sum(s) / len(s):.2f}" for _, s in sorted(scores[arm].items()))
-            table.add_row(arm, *cells, style=_STYLES[arm])
+        with lock:
+            for arm in _ARMS:
+                cells = (f"{sum(s) / len(s):.2f}" for _, s in sorted(scores[arm].items()))
+                table.add_row(arm, *cells, style=_STYLES[arm])
         return Group(bars, table)
 
     live = Live(console=console, get_renderable=shown, refresh_per_second=4)
@@ -247,7 +241,7 @@ def _watched(plan: demos.Plan, words: Words) -> Iterator[demos.Watch]:
                     won=sum(attempt),
                     tasks=len(attempt),
                 )
-                console.print(said)
+                console.print(Text(said))
 
     if not console.is_terminal:
         yield moved

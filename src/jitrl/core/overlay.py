@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from jitrl.core.graph import Cell, Graph, backed_up
 
-_ROUNDS = 3  # a step makes at most so many times as many states be recomputed as were visited
+_SWEEP = 30  # states recomputed after a step, beyond three times those visited, at most
 _SETTLED = 1e-6  # smaller changes of V and U stay where they are
 
 
@@ -126,7 +126,7 @@ class Overlay:
     def _settle(self, state: int) -> None:
         """Recompute ``state``, and what leads to it among the states of this episode."""
         waiting = deque([state])
-        for _ in range(_ROUNDS * len(self._own)):
+        for _ in range(_SWEEP + 3 * len(self._own)):
             if not waiting:
                 return
             state = waiting.popleft()

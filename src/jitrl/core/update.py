@@ -107,26 +107,26 @@ def explore_probability(returns: Mapping[str, list[float]], rule: UpdateRule) ->
 
 
 def capped(
-    prior: np.ndarray, correction: np.ndarray, rule: UpdateRule
+    z: np.ndarray, correction: np.ndarray, rule: UpdateRule
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Corrections scaled down to ``rule.kl_cap``, the policy they give, and its KL to the prior.
 
     The KL grows with the scale, so bisection finds the largest admissible one; shapes [A].
     """
-    log_prior = np.log(np.maximum(prior, 1e-300))
-    policy = softmax(log_prior + correction)
-    kl = kl_divergence(policy, np.maximum(prior, 1e-300))
+    prior = np.maximum(softmax(z), 1e-300)
+    policy = softmax(z + correction)
+    kl = kl_divergence(policy, prior)
     if rule.kl_cap is None or kl <= rule.kl_cap:
         return correction, policy, kl
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        if kl_divergence(softmax(log_prior + middle * correction), prior) <= rule.kl_cap:
+        if kl_divergence(softmax(z + middle * correction), prior) <= rule.kl_cap:
             low = middle
         else:
             high = middle
     correction = low * correction
-    policy = softmax(log_prior + correction)
+    policy = softmax(z + correction)
     return correction, policy, kl_divergence(policy, prior)
 
 
@@ -244,7 +244,7 @@ def decide(
 
     new, bonus = _exploration(everyone, near, seen, rule)
     bonus = bonus + _nudge(place, size, near, rule)
-    correction, policy, kl = capped(prior, rule.beta * scaled[:size] + bonus, rule)
+    correction, policy, kl = capped(z, rule.beta * scaled[:size] + bonus, rule)
     corrected = base + correction
     chance_of = propensities(corrected, rule)
     chosen = min(int(np.searchsorted(np.cumsum(chance_of), draws[0], "right")), size - 1)

@@ -22,7 +22,7 @@ class Rows:
     __slots__ = ("_count", "_half", "_next", "data")
 
     def __init__(self, shape: tuple[int, ...], dtype: type, capacity: int = 8) -> None:
-        self.data = np.empty((capacity, *shape), dtype)
+        self.data: np.ndarray = np.empty((capacity, *shape), dtype)
         self._half = capacity // 2
         self._next: np.ndarray | None = None
         self._count = 0

@@ -83,7 +83,7 @@ class View:
 
     @property
     def center(self) -> float:
-        """Median of the rewards seen at the last look; rewards count from here."""
+        """Lower median reward of steps before the last, at the last look; rewards count from it."""
         return self._center
 
     def refresh(self, until: int | None = None) -> None:
@@ -192,7 +192,7 @@ class View:
             self._learn(trusted)
 
     def _learn(self, rows: Sequence[Row]) -> None:
-        mass = discount_mass(rows[-1].step + 1, self.lens.gamma)
+        mass = discount_mass(rows[-1].step + 1, self.lens.gamma).tolist()
         self.graph.learn(
             [
                 Step(
@@ -208,7 +208,8 @@ class View:
                 for row in rows
             ]
         )
-        self._rewards.extend(row.reward for row in rows)
+        # Of steps in between: the last one's reward is how it ended, and most may well succeed.
+        self._rewards.extend(row.reward for row in rows[:-1])
         if len(self._rewards) >= self._look_at:
             self._look_at = int(len(self._rewards) * _GROWTH) + 1
-            self._median = float(np.median(self._rewards))
+            self._median = float(np.quantile(self._rewards, 0.5, method="lower"))

@@ -12,6 +12,7 @@ import importlib
 import logging
 import os
 import threading
+import weakref
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -120,13 +121,18 @@ class Embedded:
         return self._proposer.propose(prompt, rng)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Loaded:
     """A model file in memory."""
 
     tokenizer: Tokenizer
     network: Llama
     continuations: Continuations
+
+
+_loaded: weakref.WeakValueDictionary[tuple[str, int], Loaded] = weakref.WeakValueDictionary()
+_loading = threading.Lock()
+"""Arms of a comparison that run at the same time share one copy of the weights (.7 GB)."""
 
 
 class EmbeddedEndpoint:
@@ -139,7 +145,6 @@ class EmbeddedEndpoint:
         self.model = MODEL if path is None else path.stem
         self.identity = f"{self.model} {SHA256 if path is None else sha256(path)}"
         self._loaded: Loaded | None = None
-        self._lock = threading.Lock()
 
     def locate(self) -> Path:
         """The model file.
@@ -174,18 +179,21 @@ class EmbeddedEndpoint:
         )
 
     def load(self) -> Loaded:
-        """Read the model file, once.
+        """Read the model file, once for all that use it at the same time.
 
         Raises:
             ModelError: If it is missing, damaged or of another kind.
         """
-        with self._lock:
+        with _loading:
             if self._loaded is None:
                 _limit_threads(self._threads)
+                self._loaded = _loaded.get((self.identity, self._remember))
+            if self._loaded is None:
                 file = GGUF(self.locate())
                 network = Llama(file)
                 continuations = Continuations(network, self._remember)
                 self._loaded = Loaded(Tokenizer(file), network, continuations)
+                _loaded[self.identity, self._remember] = self._loaded
             return self._loaded
 
 

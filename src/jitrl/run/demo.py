@@ -1,9 +1,9 @@
 """The demo: a frozen model with and without a memory, side by side, on equal terms.
 
-How its tasks were chosen, before any arm had played them: of the templates ``find:list`` and
-``find:narrow`` (paths of 2 and 3 steps) the first five instances each whose path the frozen model
-follows with a chance of 1 to 10 % (its prior at temperature 1.5, multiplied along the path).
-Below that no arm succeeds within the time of a demo, above it there is little to learn.
+Its tasks were chosen by the frozen model's prior alone, not by how the arms did: of the templates
+``find:list`` and ``find:narrow`` (paths of 2 and 3 steps) the first six instances each whose path
+the prior at temperature 1.5 follows with a chance of 1 to 10 %. Below that no arm succeeds within
+the time of a demo, above it there is little to learn.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -24,6 +25,7 @@ from jitrl.agents.static import Static
 from jitrl.config import Budget, Environment, Model, Run, Settings
 from jitrl.core.stats import Difference, paired_difference
 from jitrl.memory.explain import Explanation, explain
+from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Proposer
 from jitrl.run import experiment
 from jitrl.run import folder as folders
@@ -33,17 +35,18 @@ from jitrl.run.explain import turned
 from jitrl.run.loop import Stopped, Trial, play
 from jitrl.run.results import read
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Prompt, Proposal
 
 TASKS = (
-    *(f"find:list:{i}" for i in (1, 2, 3, 6, 8)),
-    *(f"find:narrow:{i}" for i in (0, 1, 3, 4, 5)),
+    *(f"find:list:{i}" for i in (1, 2, 3, 6, 8, 9)),
+    *(f"find:narrow:{i}" for i in (0, 1, 3, 4, 5, 6)),
 )
 UNSEEN = (
-    *(f"find:list:{i}" for i in range(9, 13)),
-    *(f"find:narrow:{i}" for i in range(6, 10)),
+    *(f"find:list:{i}" for i in (11, 12, 16)),
+    *(f"find:narrow:{i}" for i in (7, 8, 9, 10, 11)),
     *(f"reports:uses:{i}" for i in range(4)),
 )
-"""Tasks of the first attempts: new instances of both templates, and a template never seen."""
+"""Tasks of the first attempts: the next instances by the same choice, and a new template."""
 
 STATIC, ARGMAX, JITRL = "static", "static, argmax", "jitrl"
 """The arms; ``static`` samples from the prior, as JitRL's correction is one of that prior."""
@@ -64,7 +67,7 @@ class Plan:
     seed: int = 0
     tasks: tuple[str, ...] = TASKS
     unseen: tuple[str, ...] = UNSEEN
-    attempts: int = 8
+    attempts: int = 10
     steps: int = 8
     model: Model = field(
         default_factory=lambda: Model(
@@ -80,7 +83,7 @@ class Plan:
         return Settings(
             environment=Environment(
                 name="backoffice",
-                options={"templates": _TEMPLATES, "instances": 13, "steps": self.steps},
+                options={"templates": _TEMPLATES, "instances": 17, "steps": self.steps},
             ),
             model=Model(name=self.model.name, options=self.model.options | scores),
             run=Run(
@@ -117,20 +120,20 @@ def race(plan: Plan, watch: Watch) -> Comparison:
         watch: Called with the arm after each of its episodes, from several threads.
 
     Raises:
-        KeyboardInterrupt: When interrupted, once the present episodes are over.
+        KeyboardInterrupt: When interrupted, once the present steps are over.
     """
     stop = threading.Event()
 
     def run(*arms: str) -> None:
         for arm in arms:
             settings = plan.settings(arm)
+            parts = compose(settings)
 
-            def moved(step: experiment.Progress, arm: str = arm) -> None:
-                watch(arm, step)
-                if stop.is_set():
-                    raise Stopped(f"the demo was stopped; arm {arm} is not finished")
+            def proposer(meter: Meter, parts: experiment.Parts = parts) -> Proposer:
+                return _Stoppable(parts.proposer(meter), stop)
 
-            experiment.run(settings, plan.folder / arm, compose(settings), watch=moved)
+            parts = replace(parts, proposer=proposer)
+            experiment.run(settings, plan.folder / arm, parts, watch=partial(watch, arm))
 
     with ThreadPoolExecutor(2, "jitrl-demo") as pool:
         pending = {pool.submit(run, JITRL), pool.submit(run, STATIC, ARGMAX)}
@@ -143,6 +146,19 @@ def race(plan: Plan, watch: Watch) -> Comparison:
             stop.set()
     results = [read(plan.folder / arm, arm) for arm in (STATIC, ARGMAX, JITRL)]
     return compare(results, base=STATIC)
+
+
+class _Stoppable:
+    """A proposer that gives up once ``stop`` is set."""
+
+    def __init__(self, proposer: Proposer, stop: threading.Event) -> None:
+        self.name = proposer.name
+        self._proposer, self._stop = proposer, stop
+
+    def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
+        if self._stop.is_set():
+            raise Stopped("the demo was stopped; the same folder resumes it")
+        return self._proposer.propose(prompt, rng)
 
 
 def first_attempts(plan: Plan, watch: Callable[[str], None]) -> FirstAttempts:
@@ -179,7 +195,7 @@ def _scores(
     parts = compose(settings)
     with (
         closing(parts.environment()) as environment,
-        closing(folders.ledger(plan.folder / JITRL, Budget())) as ledger,
+        closing(folders.ledger(plan.folder, Budget())) as ledger,
     ):
         proposer: Proposer = parts.proposer(ledger.meter("act"))
         place = {task.id: (i, task) for i, task in enumerate(environment.tasks())}
@@ -211,5 +227,5 @@ def turning_point(plan: Plan) -> Explanation | None:
 
 
 def quick(plan: Plan) -> Plan:
-    """A smaller one for a first look: an interval, but of few tasks."""
-    return replace(plan, tasks=(*TASKS[1:4], *TASKS[5:8]), unseen=UNSEEN[:6], attempts=4)
+    """A smaller one for a first look: the fewest tasks that an interval needs."""
+    return replace(plan, tasks=(*TASKS[:3], *TASKS[6:9]), unseen=UNSEEN[:6], attempts=4)

@@ -108,11 +108,17 @@ def test_a_rebuilt_view_is_told_the_episode_again(store: SQLiteStore) -> None:
         assert session.neighborhood(state) == fresh.neighborhood(state)
 
 
-def test_a_reward_shown_counts_from_the_center_of_the_day(store: SQLiteStore) -> None:
+def test_a_loss_shown_counts_from_the_center_of_the_day(store: SQLiteStore) -> None:
+    session = Session(View(store, "s", Lens()))
+    session.step(A, chose("go"), B, -1.0)
+    assert session.neighborhood(A).neighbors[0].reward == -1.0
+    commit(store, "e", [(AWAY, "x", -1.0)] * 3)
+    assert session.neighborhood(A).neighbors[0].reward == 0.0
+
+
+def test_what_has_paid_in_this_episode_is_not_expected_to_pay_again(store: SQLiteStore) -> None:
     session = Session(View(store, "s", Lens()))
     session.step(A, chose("go"), B, 1.0)
-    assert session.neighborhood(A).neighbors[0].reward == 1.0
-    commit(store, "e", [(AWAY, "x", 1.0)] * 3)
     assert session.neighborhood(A).neighbors[0].reward == 0.0
 
 

@@ -169,7 +169,8 @@ class Session:
             ret=value,
             visits=float(taken.times),
             value=value,
-            reward=taken.reward or 0.0,
+            # What has paid in this episode is not expected to pay again; a loss may come again.
+            reward=min(taken.reward or 0.0, 0.0),
             onward=overlay.onward(at, action, cell) if similarity == 1.0 else 0.0,
             taken=taken.times,
             state=at,

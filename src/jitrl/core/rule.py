@@ -78,7 +78,7 @@ class UpdateRule:
     temperature_prior: float = 1.0
     beta: float = 60.0
     novelty: float = 20.0
-    novelty_kernel: float = 0.1
+    novelty_kernel: float = 0.05
     onward: float = 0.8
     repeat: float = 6.0
     repeat_action: float = 6.0

@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
@@ -209,7 +210,8 @@ def _scores(
 def turning_point(plan: Plan) -> Explanation | None:
     """A decision that memory turned round: the first one that one earlier episode decided.
 
-    Of the decisions in which returns outweighed the model, in an episode that succeeded.
+    Of the decisions in which returns outweighed the model, in an episode that succeeded, for an
+    action that had been taken in this very state.
     """
     settings = plan.settings(JITRL)
     evaluator = registry.create("evaluators", settings.memory.evaluator, {})
@@ -218,12 +220,20 @@ def turning_point(plan: Plan) -> Explanation | None:
         agent = Corrected(store, evaluator, settings.memory)
         won = {e.key for e in store.episodes() if e.info["score"] > 0}
         found = [t.id for t in turned(store.decisions()) if t.why == "returns"]
-        for id in [id for id in found if id.partition("#")[0] in won][:_TRIED]:
+        known = (id for id in found if id.partition("#")[0] in won and _taken_here(store, id))
+        for id in islice(known, _TRIED):
             explanation = explain(agent, store, id)
             best = best or explanation
             if any(other.action != explanation.decision.action for other in explanation.without):
                 return explanation
     return best
+
+
+def _taken_here(store: SQLiteStore, id: str) -> bool:
+    """Whether memory knew the chosen action from the very state of the decision."""
+    decision = store.decision(id).decision
+    near = (n for n in decision.neighbors if n.similarity == 1.0 and n.rows)
+    return any(n.action == decision.action for n in near)
 
 
 def quick(plan: Plan) -> Plan:

@@ -300,7 +300,7 @@ def test_an_episode_that_could_not_be_stored_can_be_finished_again(memory: jitrl
     with episode:
         episode.decide("a plain page", YES_NO)
         with pytest.raises(InputError, match="surrogates not allowed"):
-            episode.finish(1.0, principal=HALF)
+            episode.finish(None, principal=HALF)
         with pytest.raises(InputError, match=r"ended but is not stored; call finish\(\) again"):
             episode.decide("a plain page", YES_NO)
     assert episode.receipt is None  # leaving the block does not store it as something else
@@ -388,3 +388,56 @@ def test_whatever_text_comes_a_decision_is_made_and_stored(
             decision = episode.decide(state, candidates)
             episode.finish(1.0)
         assert memory.store.decision("k#0").decision == decision
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"scorer": "\ud800"},
+        {"scorer": 5},
+        {"allowed": "ab"},
+        {"allowed": 5},
+    ],
+)
+def test_a_decision_with_an_argument_of_the_wrong_kind_is_refused_at_once(bad: dict) -> None:
+    with jitrl.open(":memory:") as agent, agent.episode("t") as episode:
+        with pytest.raises(InputError):
+            episode.decide("s", {"a": 0.0, "b": 0.0}, **bad)
+        assert episode.decide("s", {"a": 0.0}).action == "a"
+
+
+@pytest.mark.parametrize("size", [1e308, 10**400, float("inf")])
+def test_a_number_whose_sums_would_overflow_is_refused_where_it_is_given(size: float) -> None:
+    with jitrl.open(":memory:") as agent, agent.episode("t") as episode:
+        with pytest.raises(InputError):
+            episode.decide("s", {"a": size})
+        with pytest.raises(InputError):
+            episode.decide("s", [jitrl.Candidate("a", size)])
+        episode.decide("s", {"a": 0.0})
+        with pytest.raises(InputError):
+            episode.reward(size)
+        with pytest.raises(InputError):
+            episode.finish(size)
+
+
+def test_an_outcome_of_numpy_counts_like_one_of_python() -> None:
+    import numpy as np
+
+    with jitrl.open(":memory:") as agent, agent.episode("t", key="k") as episode:
+        episode.decide("s", {"a": 0.0})
+        episode.finish(np.True_)
+        assert agent.store.episode("k").outcome.value == 1.0
+
+
+@pytest.mark.parametrize("bad", [{"told": "yes"}, {"evaluator": None}, {"principal": b"x"}])
+def test_an_outcome_with_provenance_of_the_wrong_kind_is_refused(bad: dict) -> None:
+    with jitrl.open(":memory:") as agent, agent.episode("t") as episode:
+        episode.decide("s", {"a": 0.0})
+        with pytest.raises(InputError):
+            episode.finish(True, **bad)
+
+
+@pytest.mark.parametrize("name", ["choose", "unit", "untried", "normalize", "memory_only"])
+def test_a_misspelt_word_in_the_rule_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="sampel"):
+        jitrl.open(":memory:", rule={name: "sampel"})

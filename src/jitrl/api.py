@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from jitrl.types import Episode as EpisodeRecord
 Candidates = Mapping[str, float] | Iterable[Candidate]
 _LONGEST = 1_000_000  # characters of a state that are looked at
 _MOST = 10_000  # candidates of a step
+_LARGEST = 1e100  # a reward, an outcome or a logit; sums of them stay finite
 
 
 def open(path: str | os.PathLike[str], *, memory: str = "default", **settings: Any) -> JitRL:
@@ -140,7 +141,9 @@ class JitRL:
         principal: str = "",
     ) -> int:
         """Keep rows out of everything until they are restored; returns how many changed."""
-        return self._status("quarantined", rows, episodes, reason, principal)
+        return self.store.set_status(
+            "quarantined", rows=rows, episodes=episodes, reason=reason, principal=principal
+        )
 
     def restore(
         self,
@@ -151,18 +154,8 @@ class JitRL:
         principal: str = "",
     ) -> int:
         """Let quarantined rows take part again; returns how many changed."""
-        return self._status("active", rows, episodes, reason, principal)
-
-    def _status(
-        self,
-        status: Literal["active", "quarantined"],
-        rows: Collection[int],
-        episodes: Collection[str],
-        reason: str,
-        principal: str,
-    ) -> int:
         return self.store.set_status(
-            status, rows=rows, episodes=episodes, reason=reason, principal=principal
+            "active", rows=rows, episodes=episodes, reason=reason, principal=principal
         )
 
     def close(self) -> None:
@@ -229,6 +222,11 @@ class Episode:
         """
         self._running()
         here = _state(state)
+        _text(scorer, "scorer")
+        if allowed is not None:
+            if isinstance(allowed, str) or not isinstance(allowed, Iterable):
+                raise InputError(f"allowed is {allowed!r}; it must be a collection of actions")
+            allowed = frozenset(allowed)
         choice = _candidates(candidates, allowed)
         self._arrive(here)
         proposal = Proposal(choice, scorer, "caller")
@@ -353,6 +351,7 @@ def _candidates(candidates: Candidates, allowed: Collection[str] | None) -> tupl
         if not isinstance(c, Candidate) or not isinstance(c.action, str) or not c.action:
             raise InputError(f"{c!r} is no candidate; an action must be a text that is not empty")
         _text(c.action, "an action")
+        _finite(c.logit, f"logit of {c.action!r}")
     if len(made) > _MOST:
         raise InputError(f"{len(made)} candidates; at most {_MOST}")
     kept = tuple(c for c in made if allowed is None or c.action in allowed)
@@ -366,11 +365,17 @@ def _outcome(
 ) -> Outcome:
     if basis not in BASES:
         raise InputError(f"basis is {basis!r}; it must be one of {', '.join(BASES)}")
+    if not isinstance(told, bool):
+        raise InputError(f"told is {told!r}; it must be True or False")
+    _text(evaluator, "evaluator")
+    _text(principal, "principal")
     return Outcome(_finite(value, "outcome"), basis, evaluator, told, principal)
 
 
 def _text(text: str, what: str) -> str:
     """``text``, if it can be written down."""
+    if not isinstance(text, str):
+        raise InputError(f"{what} is {text!r}; it must be a text")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -383,6 +388,7 @@ def _text(text: str, what: str) -> str:
 
 
 def _finite(value: object, what: str) -> float:
-    if not isinstance(value, int | float | np.floating | np.integer) or not np.isfinite(value):
-        raise InputError(f"{what} is {value!r}; it must be a finite number")
+    numbers = int | float | np.floating | np.integer | np.bool_
+    if not isinstance(value, numbers) or not -_LARGEST <= value <= _LARGEST:
+        raise InputError(f"{what} is {value!r}; it must be a finite number, at most {_LARGEST:g}")
     return float(value)

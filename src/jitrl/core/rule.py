@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import isfinite
-from typing import Literal
+from typing import Literal, get_args, get_origin, get_type_hints
 
 Choose = Literal["argmax", "sample"]
 MemoryOnly = Literal["never", "zero", "positive", "lowest"]
@@ -90,6 +90,9 @@ class UpdateRule:
 
     def __post_init__(self) -> None:
         """Reject settings that mean nothing."""
+        for name, words in _words().items():
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; use {' or '.join(words)}")
         positive = ("kernel", "backoff", "temperature_prior", "novelty_kernel", "temperature")
         natural = ("shrink", "floor", "eps", "beta", "novelty", "repeat", "repeat_action")
         limits = ("untrusted", "kl_cap", "explore_rate")
@@ -112,6 +115,13 @@ class UpdateRule:
     def digest(self) -> str:
         """Twelve hex digits that differ where any setting differs."""
         return _digest(self)
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, tuple[str, ...]]:
+    """Settings that take one of a few words, and the words."""
+    hints = get_type_hints(UpdateRule).items()
+    return {name: get_args(hint) for name, hint in hints if get_origin(hint) is Literal}
 
 
 @lru_cache(maxsize=64)

@@ -73,14 +73,7 @@ class JitRL:
         store = SQLiteStore(path, memory=memory)
         try:
             self.agent = Corrected(store, evaluator, self.settings)
-            preset = self.agent.preset
-            store.configure(
-                {
-                    "gamma": preset.gamma,
-                    "returns": preset.returns,
-                    "trusted": sorted(self.settings.trusted),
-                }
-            )
+            store.configure(self.agent.derivation)
         except BaseException:
             store.close()
             raise

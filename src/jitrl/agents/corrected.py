@@ -124,6 +124,15 @@ class Corrected:
                 self._views[key] = View(self.store, scope, self.lens(exclude))
             return self._views[key]
 
+    @property
+    def derivation(self) -> dict[str, Any]:
+        """What rows are derived with; a store remembers it for a later rebuild or import."""
+        return {
+            "gamma": self.preset.gamma,
+            "returns": self.preset.returns,
+            "trusted": sorted(self.trusted),
+        }
+
     def derive(self, episode: Episode, judgment: Judgment) -> tuple[Row, ...]:
         """The rows that an episode and its judgment give."""
         return derive_rows(

@@ -6,6 +6,7 @@ from functools import partial
 from typing import cast
 
 from jitrl import registry
+from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory, Settings
 from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Evaluator, Proposer, Store
@@ -33,7 +34,10 @@ def compose(settings: Settings) -> Parts:
 
     def opened(store: Store, evaluator: Evaluator, memory: Memory) -> Agent:
         lent = {"store": store, "evaluator": evaluator, "settings": memory}
-        return cast(Agent, registry.create("agents", run.agent, run.options, **lent))
+        agent = registry.create("agents", run.agent, run.options, **lent)
+        if isinstance(agent, Corrected) and isinstance(store, SQLiteStore):
+            store.configure(agent.derivation)
+        return cast(Agent, agent)
 
     return Parts(
         environment=partial(registry.create, "environments", environment.name, environment.options),

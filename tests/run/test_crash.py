@@ -37,8 +37,11 @@ class Run:
         with SQLiteStore(path) as store:
             return [episode.key for episode in store.episodes()]
 
-    def check(self):
-        """Each of the 40 episodes once, each with its one row, in a sound file."""
+    def check(self, kills=0):
+        """Each of the 40 episodes once, each with its one row, in a sound file.
+
+        A call is entered before it is made, so one that a kill forestalled counts as made.
+        """
         keys = self.committed()
         assert sorted(keys) == sorted(f"bandit:{t}/{a}/0" for t in range(10) for a in range(4))
         with SQLiteStore(folder.store_path(self.folder, 0), readonly=True) as store:
@@ -48,7 +51,8 @@ class Run:
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         db.close()
         with closing(Ledger(self.folder / "ledger.db")) as ledger:
-            assert sum(total.calls for total in ledger.totals()) == self.calls
+            entered = sum(total.calls for total in ledger.totals())
+        assert self.calls <= entered <= self.calls + kills
 
 
 @pytest.fixture
@@ -92,4 +96,4 @@ def test_a_run_killed_at_twenty_random_points_has_every_episode_exactly_once(run
         wasted += (run.calls - calls) - done
     assert run.start().wait(60) == 0
     assert run.calls == 40 + wasted
-    run.check()
+    run.check(kills=20)

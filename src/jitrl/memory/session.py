@@ -110,7 +110,7 @@ class Session:
             self._told = len(self._steps)
 
     def _id(self, state: State) -> int:
-        """The memory's id of a state, or a negative one of this session's own."""
+        """The memory's id of a state, or a negative one that only this episode uses."""
         known = self._ids.get(state)
         if known is None:
             found = self.view.index.find(state)

@@ -19,12 +19,12 @@ RULE = SimpleNamespace(
     backoff=0.1,  # width of a wider circle
     floor=0.3,  # advantages are divided by floor * reach at least
     eps=1e-8,
-    beta=60.0,  # nats of the largest advantage
-    novelty=20.0,  # nats of an action that was never tried
+    beta=90.0,  # nats of the largest advantage
+    novelty=30.0,  # nats of an action that was never tried
     novelty_kernel=0.05,  # width of the circle in which tries are counted
     onward=0.8,  # discount of what is new behind an action
-    repeat=6.0,  # nats off for each time this episode did the same here
-    repeat_action=6.0,  # nats off if this episode did the same anywhere
+    repeat=9.0,  # nats off for each time this episode did the same here
+    repeat_action=9.0,  # nats off if this episode did the same anywhere
     untrusted=0.2,  # nats that one untrusted principal can add or take
 )
 

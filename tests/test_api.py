@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,18 @@ def test_an_exception_in_the_block_is_raised_and_the_episode_kept_as_aborted(
     assert record.episode.status == "aborted"
     assert len(record.episode.steps) == 1
     assert rewards(memory, "k") == []
+
+
+def test_an_aborted_episode_keeps_its_key_so_a_retry_takes_another(memory: jitrl.JitRL) -> None:
+    with suppress(RuntimeError), memory.episode("t", key="k") as episode:
+        episode.decide("a plain page", YES_NO)
+        raise RuntimeError("boom")
+    assert memory.store.episode("k").status == "aborted"
+    decided = memory.store.decision("k#0")
+    assert live(memory, "k").receipt.duplicate is True  # type: ignore[union-attr]
+    assert memory.store.decision("k#0") == decided  # what the id named, it still names
+    assert rewards(memory, "k") == []
+    assert live(memory, "k/2").receipt.rows == 1  # type: ignore[union-attr]
 
 
 def test_leaving_the_block_without_finish_keeps_the_episode_as_truncated(
@@ -257,8 +271,8 @@ def test_any_text_is_a_state_that_is_found_again(memory: jitrl.JitRL, state: str
 @pytest.mark.parametrize(
     ("state", "says"),
     [
-        (None, "state is a NoneType; it must be a text or a State"),
-        (7, "state is a int"),
+        (None, "state is None, a NoneType; it must be a text or a State"),
+        (7, "state is 7, a int"),
         ("x" * 1_000_001, "the state has 1000001 characters; at most 1000000"),
         (State("x" * 600_000, "y" * 600_000), "the state has 1200000 characters"),
     ],
@@ -276,8 +290,8 @@ HALF = "half \ud800"
 @pytest.mark.parametrize(
     ("state", "candidates", "says"),
     [
-        (HALF, YES_NO, "the state has half of a surrogate pair"),
-        (State("x", HALF), YES_NO, "the state has half"),
+        (HALF, YES_NO, "text of the state has half of a surrogate pair"),
+        (State("x", HALF), YES_NO, "context of the state has half"),
         ("x", {HALF: 0.0}, "an action has half of a surrogate pair"),
     ],
 )
@@ -295,17 +309,23 @@ def test_half_of_a_surrogate_pair_is_refused_before_it_is_decided_on(
             memory.episode(**wrong)
 
 
-def test_an_episode_that_could_not_be_stored_can_be_finished_again(memory: jitrl.JitRL) -> None:
-    episode = memory.episode("t", key="k")
-    with episode:
-        episode.decide("a plain page", YES_NO)
-        with pytest.raises(InputError, match="surrogates not allowed"):
-            episode.finish(None, principal=HALF)
-        with pytest.raises(InputError, match=r"ended but is not stored; call finish\(\) again"):
+def test_an_episode_that_could_not_be_stored_can_be_finished_again(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with jitrl.open(path) as memory, closing(sqlite3.connect(path)) as other:
+        other.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON step BEGIN SELECT RAISE(ABORT, 'no room'); END"
+        )
+        episode = memory.episode("t", key="k")
+        with episode:
             episode.decide("a plain page", YES_NO)
-    assert episode.receipt is None  # leaving the block does not store it as something else
-    assert episode.finish(1.0).rows == 1
-    assert rewards(memory, "k") == [1.0]
+            with pytest.raises(StoreError, match="no room"):
+                episode.finish(None)
+            with pytest.raises(InputError, match=r"ended but is not stored; call finish\(\) again"):
+                episode.decide("a plain page", YES_NO)
+        assert episode.receipt is None  # leaving the block does not store it as something else
+        other.execute("DROP TRIGGER full")
+        assert episode.finish(1.0).rows == 1
+        assert rewards(memory, "k") == [1.0]
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, "1", None, [1.0]])
@@ -340,7 +360,7 @@ def test_a_basis_that_does_not_exist_is_refused_with_those_that_do(memory: jitrl
 
 @pytest.mark.parametrize("task", ["", None, 7])
 def test_a_task_must_be_named(memory: jitrl.JitRL, task: Any) -> None:
-    with pytest.raises(InputError, match="it must be a text that names"):
+    with pytest.raises(InputError, match=f"task is {task!r}; it must be a text that is not empty"):
         memory.episode(task)
 
 

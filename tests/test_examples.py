@@ -35,6 +35,8 @@ NEIGHBORS = st.lists(
         terminal=SHARES,
         onward=SHARES,
         taken=st.integers(0, 2),
+        rows=st.lists(st.integers(1, 99), max_size=3).map(tuple),
+        state=st.integers(-9, 9),
         trusted=st.booleans(),
     ),
     max_size=12,

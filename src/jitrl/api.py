@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 import time
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from jitrl import config, registry
+from jitrl import config, given, registry
 from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory
-from jitrl.errors import InputError
+from jitrl.errors import InputError, StoreError
+from jitrl.given import Candidates
 from jitrl.memory.explain import Explanation, explain, replay
 from jitrl.ports import Receipt
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import (
-    BASES,
     Basis,
-    Candidate,
     Decision,
     EpisodeStatus,
-    Outcome,
     Prompt,
     Proposal,
     State,
@@ -34,11 +31,6 @@ from jitrl.types import (
     Transition,
 )
 from jitrl.types import Episode as EpisodeRecord
-
-Candidates = Mapping[str, float] | Iterable[Candidate]
-_LONGEST = 1_000_000  # characters of a state that are looked at
-_MOST = 10_000  # candidates of a step
-_LARGEST = 1e100  # a reward, an outcome or a logit; sums of them stay finite
 
 
 def open(path: str | os.PathLike[str], *, memory: str = "default", **settings: Any) -> JitRL:
@@ -52,6 +44,7 @@ def open(path: str | os.PathLike[str], *, memory: str = "default", **settings: A
             given here comes from ``JITRL_MEMORY_*`` variables, then from ``jitrl.toml``.
 
     Raises:
+        InputError: If the path or the name is no text, or one that cannot be used.
         ConfigError: If a setting is unknown or has an impossible value.
         StoreError: If the file cannot be used.
     """
@@ -68,7 +61,8 @@ class JitRL:
         *,
         memory: str = "default",
     ) -> None:
-        self.settings = settings or Memory()
+        path, memory = given.path(path), given.name(memory, "memory")
+        self.settings = config.checked(Memory() if settings is None else settings)
         evaluator = registry.create("evaluators", self.settings.evaluator, {})
         store = SQLiteStore(path, memory=memory)
         try:
@@ -84,7 +78,11 @@ class JitRL:
 
         Args:
             scope: Episodes of one scope learn from each other, and from no others.
-            key: Makes it idempotent: an episode is learned once per key. Made up if ``None``.
+            key: Makes it idempotent: an episode is stored and learned once per key, also one that
+                an exception ended; trying it again takes another key. Made up if ``None``.
+
+        Raises:
+            InputError: If one of them is no text, or the task or the key is empty.
         """
         return Episode(self, task, scope, key)
 
@@ -102,11 +100,11 @@ class JitRL:
 
         Raises:
             StoreError: If there is no episode of that key.
-            InputError: If the value is not finite, or the basis is not known.
+            InputError: If the value is not finite, the basis is not known, or a text is none.
         """
-        said = None
-        if value is not None:
-            said = _outcome(value, basis, evaluator, told, principal or self.settings.principal)
+        given.name(key, "key")
+        who = given.text(principal, "principal") or self.settings.principal
+        said = given.outcome(value, basis, evaluator, told, who)
         episode = replace(self.store.episode(key), outcome=said)
         judgment = self.agent.evaluator.judge(episode)
         rows = self.agent.derive(episode, judgment)
@@ -116,14 +114,29 @@ class JitRL:
         """Why a journaled decision (``EPISODE_KEY#STEP``) fell as it did; no model call.
 
         Raises:
+            InputError: If ``decision`` is no id of a decision.
             StoreError: If there is no such decision.
             ConfigError: If it was made under another rule than this memory was opened with.
         """
-        return explain(self.agent, self.store, decision)
+        return explain(self.agent, self.store, given.name(decision, "decision"))
 
     def replay(self, *, without: Collection[int]) -> list[str]:
-        """Ids of the stored decisions that fall differently without these rows; no model call."""
-        return replay(self.agent, self.store, without)
+        """Ids of the stored decisions that fall differently without these rows; no model call.
+
+        Raises:
+            InputError: If ``without`` is no collection of whole numbers.
+            StoreError: If there is no such row.
+            ConfigError: If a decision was made under another rule than this memory's.
+        """
+        rows = given.row_ids(without, "without")
+        unknown = set(rows)
+        for change in self.store.changes(0) if unknown else ():
+            unknown.difference_update(row.id for row in change.rows)
+            if not unknown:
+                break
+        if unknown:
+            raise StoreError(f"memory {self.store.memory!r} has no row {min(unknown)}")
+        return replay(self.agent, self.store, rows)
 
     def quarantine(
         self,
@@ -133,10 +146,13 @@ class JitRL:
         reason: str = "",
         principal: str = "",
     ) -> int:
-        """Keep rows out of everything until they are restored; returns how many changed."""
-        return self.store.set_status(
-            "quarantined", rows=rows, episodes=episodes, reason=reason, principal=principal
-        )
+        """Keep rows out of everything until they are restored; returns how many changed.
+
+        Raises:
+            InputError: If an argument is of another kind than it should be.
+            StoreError: If a row or episode does not exist; nothing changes then.
+        """
+        return self._mark("quarantined", rows, episodes, reason, principal)
 
     def restore(
         self,
@@ -146,9 +162,28 @@ class JitRL:
         reason: str = "",
         principal: str = "",
     ) -> int:
-        """Let quarantined rows take part again; returns how many changed."""
+        """Let quarantined rows take part again; returns how many changed.
+
+        Raises:
+            InputError: If an argument is of another kind than it should be.
+            StoreError: If a row or episode does not exist; nothing changes then.
+        """
+        return self._mark("active", rows, episodes, reason, principal)
+
+    def _mark(
+        self,
+        status: Literal["active", "quarantined"],
+        rows: Collection[int],
+        episodes: Collection[str],
+        reason: str,
+        principal: str,
+    ) -> int:
         return self.store.set_status(
-            "active", rows=rows, episodes=episodes, reason=reason, principal=principal
+            status,
+            rows=given.row_ids(rows, "rows"),
+            episodes=given.names(episodes, "episodes"),
+            reason=given.text(reason, "reason"),
+            principal=given.text(principal, "principal"),
         )
 
     def close(self) -> None:
@@ -175,10 +210,10 @@ class Episode:
     """
 
     def __init__(self, jitrl: JitRL, task: str, scope: str, key: str | None) -> None:
-        if not isinstance(task, str) or not task:
-            raise InputError(f"task is {task!r}; it must be a text that names what is to be done")
-        self._jitrl, self.task, self.scope = jitrl, _text(task, "task"), _text(scope, "scope")
-        self.key = _text(key or "", "key") or f"{task}/{time.time_ns():x}-{os.urandom(3).hex()}"
+        self._jitrl, self.task = jitrl, given.name(task, "task")
+        self.scope = given.text(scope, "scope")
+        made_up = f"{task}/{time.time_ns():x}-{os.urandom(3).hex()}"
+        self.key = made_up if key is None else given.name(key, "key")
         seed = np.random.SeedSequence([jitrl.settings.seed, zlib.crc32(self.key.encode())])
         self._agent = jitrl.agent.episode()
         self._agent.begin(Task(task, task, scope), key=self.key, rng=np.random.default_rng(seed))
@@ -214,13 +249,11 @@ class Episode:
             InputError: If there is nothing to choose from, or a value cannot be used.
         """
         self._running()
-        here = _state(state)
-        _text(scorer, "scorer")
+        here = given.state(state)
+        given.text(scorer, "scorer")
         if allowed is not None:
-            if isinstance(allowed, str) or not isinstance(allowed, Iterable):
-                raise InputError(f"allowed is {allowed!r}; it must be a collection of actions")
-            allowed = frozenset(allowed)
-        choice = _candidates(candidates, allowed)
+            allowed = given.names(allowed, "allowed")
+        choice = given.candidates(candidates, allowed)
         self._arrive(here)
         proposal = Proposal(choice, scorer, "caller")
         decision = self._agent.act(here, Prompt(self.task, here.text), proposal, allowed)
@@ -237,7 +270,7 @@ class Episode:
         self._running()
         if not self._steps:
             raise InputError(f"reward({value!r}) came before the first decision")
-        number = _finite(value, "reward")
+        number = given.number(value, "reward")
         self._rewards[-1] = (self._rewards[-1] or 0.0) + number
 
     def finish(
@@ -265,10 +298,9 @@ class Episode:
             StoreError: If it could not be written; ``finish`` may be called again.
         """
         self._open()
-        said = None
-        if outcome is not None:
-            who = principal or self._jitrl.settings.principal
-            said = _outcome(outcome, basis, evaluator, told, who)
+        who = given.text(principal, "principal") or self._jitrl.settings.principal
+        said = given.outcome(outcome, basis, evaluator, told, who)
+        given.status(status)
         if self._lived is None:
             self._arrive(None)
         following = [*(s.state for s in self._steps[1:]), None]
@@ -282,7 +314,7 @@ class Episode:
             ),
             status=status,
             outcome=said,
-            principal=principal or self._jitrl.settings.principal,
+            principal=who,
             started=self._started,
             finished=time.time(),
         )
@@ -314,74 +346,3 @@ class Episode:
     ) -> None:
         if self._lived is None:  # else it is finished, or could not be stored and said so
             self.finish(status="truncated" if error is None else "aborted")
-
-
-def _state(state: str | State) -> State:
-    made = State(state) if isinstance(state, str) else state
-    if not isinstance(made, State):
-        raise InputError(f"state is a {type(state).__name__}; it must be a text or a State")
-    for part in (made.text, made.context, made.place):
-        _text(part, "the state")
-    long = len(made.text) + len(made.context)
-    if long > _LONGEST:
-        raise InputError(f"the state has {long} characters; at most {_LONGEST} can be compared")
-    return made
-
-
-def _candidates(candidates: Candidates, allowed: Collection[str] | None) -> tuple[Candidate, ...]:
-    if isinstance(candidates, Mapping):
-        made = [
-            Candidate(a, _finite(z, f"logit of {a!r}"), "caller") for a, z in candidates.items()
-        ]
-    elif isinstance(candidates, str) or not isinstance(candidates, Iterable):
-        raise InputError(
-            f"candidates is {candidates!r}; it must be a mapping of actions to logits, or "
-            "Candidates"
-        )
-    else:
-        made = builtins.list(candidates)
-    for c in made:
-        if not isinstance(c, Candidate) or not isinstance(c.action, str) or not c.action:
-            raise InputError(f"{c!r} is no candidate; an action must be a text that is not empty")
-        _text(c.action, "an action")
-        _finite(c.logit, f"logit of {c.action!r}")
-    if len(made) > _MOST:
-        raise InputError(f"{len(made)} candidates; at most {_MOST}")
-    kept = tuple(c for c in made if allowed is None or c.action in allowed)
-    if made and not kept:
-        raise InputError(f"none of the {len(made)} candidates is among the allowed actions")
-    return kept
-
-
-def _outcome(
-    value: float | bool, basis: Basis, evaluator: str, told: bool, principal: str
-) -> Outcome:
-    if basis not in BASES:
-        raise InputError(f"basis is {basis!r}; it must be one of {', '.join(BASES)}")
-    if not isinstance(told, bool):
-        raise InputError(f"told is {told!r}; it must be True or False")
-    _text(evaluator, "evaluator")
-    _text(principal, "principal")
-    return Outcome(_finite(value, "outcome"), basis, evaluator, told, principal)
-
-
-def _text(text: str, what: str) -> str:
-    """``text``, if it can be written down."""
-    if not isinstance(text, str):
-        raise InputError(f"{what} is {text!r}; it must be a text")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        place = error.start
-        raise InputError(
-            f"{what} has half of a surrogate pair ({text[place]!r}) at character {place}; "
-            "decode it with errors='replace'"
-        ) from error
-    return text
-
-
-def _finite(value: object, what: str) -> float:
-    numbers = int | float | np.floating | np.integer | np.bool_
-    if not isinstance(value, numbers) or not -_LARGEST <= value <= _LARGEST:
-        raise InputError(f"{what} is {value!r}; it must be a finite number, at most {_LARGEST:g}")
-    return float(value)

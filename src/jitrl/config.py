@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import msgspec
 from msgspec import Meta, Struct, inspect
 
+from jitrl import config_values
 from jitrl.errors import ConfigError
 from jitrl.registry import did_you_mean
 from jitrl.types import TRUSTED_BASES, Basis, Mode
@@ -218,6 +219,19 @@ def load(
     return msgspec.convert(merged, Settings)
 
 
+def checked(memory: Memory) -> Memory:
+    """``memory``, which may have been made without its values being looked at.
+
+    Raises:
+        ConfigError: If a value is not allowed.
+    """
+    if not isinstance(memory, Memory):
+        raise ConfigError(f"settings are {memory!r}; they must be a jitrl.config.Memory")
+    for name in memory.__struct_fields__:
+        _value("memory", name, getattr(memory, name), "settings")
+    return memory
+
+
 def sources(
     flags: Mapping[str, Mapping[str, Any]] | None = None,
     *,
@@ -301,25 +315,8 @@ def parse(group: str, name: str, text: str, origin: str) -> Any:
     Raises:
         ConfigError: If the setting is unknown or its type does not allow the text.
     """
-    kinds = {type(kind) for kind in _alternatives(inspect.type_info(_hint(group, name, origin)))}
-    value, parts = plain(text), [part.strip() for part in text.split(",") if part.strip()]
-    if not isinstance(value, dict | list):
-        value = text
-        if inspect.DictType in kinds:
-            pairs = [part.partition("=") for part in parts]
-            value = {key: plain(raw) for key, _, raw in pairs}
-        elif kinds & {inspect.VarTupleType, inspect.FrozenSetType}:
-            is_count = inspect.IntType in kinds and text.strip().isdigit()
-            value = text if is_count else parts
+    value = config_values.read(text, _hint(group, name, origin), f"{origin}: {group}.{name}")
     return _value(group, name, value, origin, strict=False)
-
-
-def plain(text: str) -> Any:
-    """A number, truth value, null, list or table if ``text`` is one in JSON, else the text."""
-    try:
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text
 
 
 def _checked(values: Mapping[str, Any], origin: str) -> dict[str, dict[str, Any]]:
@@ -358,30 +355,4 @@ def _value(group: str, name: str, value: Any, origin: str, *, strict: bool = Tru
         for key in value:
             if _SECRET.search(str(key)):
                 _hint(group, key, origin)
-    try:
-        return msgspec.convert(value, hint, strict=strict)
-    except msgspec.ValidationError as error:
-        allowed = _words(inspect.type_info(hint))
-        raise ConfigError(
-            f"{origin}: {group}.{name} is {value!r}: {error}"
-            f"{'; allowed: ' + ', '.join(allowed) if allowed else ''}"
-        ) from error
-
-
-def _alternatives(info: inspect.Type) -> tuple[inspect.Type, ...]:
-    """What a value may be, with the notes on constraints taken off."""
-    if isinstance(info, inspect.Metadata):
-        return _alternatives(info.type)
-    if isinstance(info, inspect.UnionType):
-        return tuple(kind for option in info.types for kind in _alternatives(option))
-    return (info,)
-
-
-def _words(info: inspect.Type) -> tuple[str, ...]:
-    """The words that are allowed, where only some are."""
-    if isinstance(info, inspect.LiteralType):
-        return tuple(str(value) for value in info.values)
-    if isinstance(info, inspect.FrozenSetType):
-        return _words(info.item_type)
-    rest = _alternatives(info)
-    return () if rest == (info,) else tuple(word for kind in rest for word in _words(kind))
+    return config_values.convert(value, hint, f"{origin}: {group}.{name}", strict=strict)

@@ -8,7 +8,7 @@ class JitRLError(Exception):
 
 
 class InputError(JitRLError, ValueError):
-    """A caller handed in a value that cannot be used: a state, a candidate, a reward."""
+    """A value was handed in that cannot be used: a state, a reward, the name of a run or option."""
 
     exit_code = 2
 
@@ -28,7 +28,7 @@ class MissingExtra(ConfigError):
 
 
 class StoreError(JitRLError):
-    """The memory file cannot be opened, read or written."""
+    """A file (of a memory, a run, a report) or the output cannot be opened, read or written."""
 
     exit_code = 4
 

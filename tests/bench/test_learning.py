@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from jitrl.bench import learning, learning_planted, learning_toy
-from jitrl.bench.learning_arms import ABLATION, DEFAULT, MAIN, ROBUST, STATIC, fewer
+from jitrl.bench.learning_arms import ABLATION, DEFAULT, MAIN, ROBUST, STATIC, changed, fewer
 from jitrl.bench.learning_planted import Lived, Page
 from jitrl.bench.learning_pool import each
 from jitrl.bench.learning_priors import Known, next_on_path
 from jitrl.core.returns import returns_to_go
+from jitrl.errors import ConfigError, InputError
 from jitrl.presets import load
 from jitrl.types import Prompt
 
@@ -30,8 +31,39 @@ def test_every_arm_has_settings_that_exist_and_a_name_of_its_own():
         for arm in arms:
             memory = dict(arm.memory)
             preset = load(memory.pop("preset", "default"))
-            changed = preset.changed(**memory)
-            assert (changed == preset) is not bool(memory)
+            other = preset.changed(**memory)
+            assert (other == preset) is not bool(memory)
+
+
+def test_settings_can_be_changed_for_arms_of_ones_own():
+    wrong = ROBUST[1]
+    arms = changed((DEFAULT, wrong), ["rule.kernel=0.01, gamma=0.5", "retrieval.k=9"])
+    assert [arm.name for arm in arms[2:4]] == [
+        "default, rule.kernel=0.01, gamma=0.5",
+        "default, retrieval.k=9",
+    ]
+    assert arms[2].memory == {"rule": {"kernel": 0.01}, "gamma": 0.5}
+    assert (arms[4].prior, arms[4].p, arms[4].against) == (wrong.prior, wrong.p, wrong.name)
+    assert changed((DEFAULT,), []) == (DEFAULT,)
+    again = changed(arms[2:3], ["rule.beta=1"])[1]
+    assert again.memory == {"rule": {"kernel": 0.01, "beta": 1}, "gamma": 0.5}
+    assert arms[2].memory["rule"] == {"kernel": 0.01}
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("kernel", InputError),
+        ("=1", InputError),
+        ("gamma=2", ConfigError),
+        ("nothing=1", ConfigError),
+        ("rule.nothing=1", ConfigError),
+        ("rule.kernel=-1", ConfigError),
+    ],
+)
+def test_a_change_that_means_nothing_is_refused(text, error):
+    with pytest.raises(error, match=r"--set|setting|kernel"):
+        changed((DEFAULT,), [text])
 
 
 def test_the_prior_knows_nothing_unless_told():

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -31,12 +32,53 @@ def test_the_version_is_printed(jitrl):
 
 
 @pytest.mark.parametrize(
-    "args", [("fly",), ("run", "--wings"), ("report",), ("compare", "--require", "great")]
+    "args",
+    [
+        ("fly",),
+        ("run", "--wings"),
+        ("report",),
+        ("report", "nowhere"),
+        ("report", "nowhere", "--out", "r.doc"),
+        ("compare", "--require", "great"),
+        ("compare", "nowhere", "elsewhere"),
+        ("compare", "--arm", "static"),
+        ("compare", "--arm", "static", "--arm", "static"),
+        ("compare", "--arm", "=static", "--arm", "jitrl"),
+        ("compare", "--base", "nobody"),
+        ("compare", "--differ", "modle"),
+        ("explain", "nowhere"),
+        ("explain", "nowhere", "x#0", "--changed"),
+        ("model", "check", "nothing"),
+        ("bench", "decide", "--preset", "nothing"),
+        ("bench", "learn", "--arms", "nothing"),
+        ("bench", "learn", "--arms", "("),
+        ("bench", "learn", "--what", "toy", "--arms", "default"),
+        ("bench", "learn", "--what", "toy", "--set", "gamma=0.5"),
+        ("bench", "learn", "--set", "gamma"),
+        ("bench", "learn", "--games", "x"),
+        ("memory", "import", "new.db", "-", "--principal", "\ud800"),
+    ],
 )
 def test_wrong_usage_exits_with_2(jitrl, args):
     done = jitrl(*args)
     assert (done.code, done.out) == (2, "")
     assert "Traceback" not in done.err
+    assert os.listdir() == []  # nothing was begun
+
+
+def test_arms_that_match_nothing_are_answered_with_those_that_exist(jitrl):
+    said = jitrl("bench", "learn", "--arms", "nothing").err
+    assert "--arms 'nothing' matches no arm; there are 'default'" in said
+    assert "'thompson'" in said
+
+
+@pytest.mark.parametrize(
+    "args", [("memory", "ls"), ("memory", "check"), ("explain", "--changed"), ("report",)]
+)
+def test_a_path_that_the_system_refuses_is_one_line_and_exits_with_4(jitrl, args):
+    done = jitrl(*args, "x" * 300)
+    assert (done.code, done.out, done.err.count("\n")) == (4, "", 1)
+    assert "cannot be used: File name too long" in done.err
 
 
 @pytest.mark.parametrize(
@@ -46,7 +88,8 @@ def test_wrong_usage_exits_with_2(jitrl, args):
         (("run", "--attempts", "0"), "error: --attempts: run.attempts is '0'"),
         (("run", "--set", "memory.gama=1"), "error: --set: memory has no setting 'gama'"),
         (("run", "--set", "gamma=1"), "is not of the form GROUP.SETTING=VALUE"),
-        (("report", "nowhere"), "error: nowhere holds no run"),
+        (("run", "--rule", "{"), "--rule: memory.rule is '{'; a table is written a=1,b=x or"),
+        (("run", "--max-dollars", "inf"), "budget.max_dollars is 'inf'; a number must be finite"),
     ],
 )
 def test_a_mistake_is_one_line_on_stderr_and_exits_with_3(jitrl, args, message):
@@ -82,7 +125,7 @@ def test_a_bug_is_one_line_unless_one_asks_for_more(tmp_path):
 def test_debug_shows_where_a_mistake_was_found(tmp_path):
     command = [sys.executable, "-m", "jitrl.cli", "--debug", "report", "nowhere"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 3
+    assert done.returncode == 2
     assert "Traceback" in done.stderr
     assert done.stderr.splitlines()[-1].startswith("error: nowhere holds no run")
 

@@ -110,7 +110,7 @@ def test_runs_on_other_models_are_compared_only_with_leave(jitrl):
 @pytest.mark.parametrize("args", [("a",), ("a", "--attempts", "3")])
 def test_a_comparison_needs_two_runs_or_settings_to_run_them(jitrl, args):
     jitrl("run", *SMALL, "--agent", "static", "--out", "a")
-    assert jitrl("compare", *args).code == 3
+    assert jitrl("compare", *args).code == 2
 
 
 def test_a_report_is_markdown_on_stdout_or_files_by_their_suffix(jitrl, tmp_path):
@@ -130,7 +130,7 @@ def test_a_report_is_markdown_on_stdout_or_files_by_their_suffix(jitrl, tmp_path
 def test_a_report_that_cannot_be_written_is_a_clear_error(jitrl, tmp_path):
     jitrl("run", *SMALL, "--agent", "static", "--out", "a")
     unknown = jitrl("report", "a", "--out", "r.docx")
-    assert (unknown.code, "use .md, .html, .json or .png" in unknown.err) == (3, True)
+    assert (unknown.code, "use .md, .html, .json or .png" in unknown.err) == (2, True)
     missing = jitrl("report", "a", "--out", tmp_path / "no" / "r.md")
     assert (missing.code, "cannot be written" in missing.err) == (4, True)
 

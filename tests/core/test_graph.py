@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jitrl.core.graph import Cell, Graph, Location, Step, backed_up
+from jitrl.core.cells import ENDS, REWARD, SEEN, SOURCES, VISITS, Cells, Means, Q
+from jitrl.core.graph import Graph, Step
 
 GAMMA, ONWARD = 0.6, 0.8
 
@@ -16,33 +17,31 @@ def path(*steps: tuple[int, str, float, int | None], novelty: float = 0.5) -> li
     return [Step(s, a, r, r, after, after is None, novelty) for s, a, r, after in steps]
 
 
+def robust(*values: float) -> float:
+    means = Means()
+    means.start()
+    at = means.start()  # the second of two, so that a mean is told from its neighbor
+    mean = 0.0
+    for value in values:
+        mean = means.add(at, value)
+    return mean
+
+
 @given(st.lists(st.floats(-5, 5), min_size=3, max_size=20))
 def test_from_three_on_the_extremes_count_as_their_neighbors(values: list[float]) -> None:
-    location = Location()
-    for value in values:
-        location.add(value)
+    mean = robust(*values)
     kept = sorted(values)
     kept[0], kept[-1] = kept[1], kept[-2]
-    assert location.mean == pytest.approx(np.mean(kept), abs=1e-9)
+    assert mean == pytest.approx(np.mean(kept), abs=1e-9)
 
 
 def test_one_and_two_values_are_averaged_as_they_are() -> None:
-    location = Location()
-    assert location.mean == 0.0
-    location.add(4.0)
-    assert location.mean == 4.0
-    location.add(1.0)
-    assert location.mean == 2.5
+    assert robust(4.0) == 4.0
+    assert robust(4.0, 1.0) == 2.5
 
 
 def test_one_voice_among_three_moves_nothing_however_loud() -> None:
-    loud, calm = Location(), Location()
-    for value in (0.1, 0.2):
-        loud.add(value)
-        calm.add(value)
-    loud.add(1e6)
-    calm.add(0.2)
-    assert loud.mean == pytest.approx(calm.mean, abs=0.05)
+    assert robust(0.1, 0.2, 1e6) == pytest.approx(robust(0.1, 0.2, 0.2), abs=0.05)
 
 
 def test_a_value_is_the_reward_and_what_the_next_states_are_worth() -> None:
@@ -59,26 +58,29 @@ def test_an_end_is_worth_nothing_and_shares_in_the_mean() -> None:
     graph.learn(path((1, "take", 1.0, None)))
     graph.learn(path((0, "go", 0.0, 1)))
     graph.learn(path((0, "go", 0.0, None)))
-    cell = graph.cell(0, "go")
-    assert cell is not None
-    assert (cell.visits, cell.ends, cell.seen) == (2, 1, 2)
-    assert backed_up(cell, GAMMA, graph.value) == pytest.approx(0.5 * GAMMA)
+    cells, cell = graph.cells, graph.at(0)["go"]
+    assert [cells.number(cell, x) for x in (VISITS, ENDS, SEEN)] == [2, 1, 2]
+    assert cells.number(cell, Q) == cells.backed_up(cell, GAMMA, graph.value)
+    assert cells.number(cell, Q) == pytest.approx(0.5 * GAMMA)
 
 
 def test_what_is_taken_twice_in_an_episode_counts_once_as_a_source() -> None:
     graph = Graph(GAMMA, ONWARD)
     graph.learn(path((0, "take", 1.0, 0), (0, "take", 0.0, 0)))
-    cell = graph.cell(0, "take")
-    assert cell is not None
-    assert cell.again is not None
-    assert (cell.visits, cell.reward.n, cell.reward.mean, cell.again.mean) == (2, 1, 1.0, 0.0)
+    graph.learn(path((0, "take", 1.0, 0), (0, "take", 0.2, 0)))
+    cells, cell = graph.cells, graph.at(0)["take"]
+    assert [cells.number(cell, x) for x in (VISITS, SOURCES, REWARD)] == [4, 2, 1.0]
+    assert cells.again(cell) == pytest.approx(0.1)
 
 
 def test_the_usual_next_state_is_the_most_frequent_and_the_first_among_equals() -> None:
-    cell = Cell("go")
+    cells = Cells()
+    cell, times = cells.start("go"), dict[int, int]()
     for after, usual in ((1, 1), (2, 1), (2, 2), (1, 1), (3, 1)):
-        cell.lead(after)
-        assert cell.usual == usual == max(cell.next, key=cell.next.__getitem__)
+        times[after] = times.get(after, 0) + 1
+        assert cells.visit(cell, 0, after, False) == (times[after] == 1)
+        assert dict(cells.next(cell)) == times
+        assert cells.usual[cell] == usual == max(times, key=times.__getitem__)
 
 
 def test_novelty_is_ones_own_or_what_lies_behind_discounted() -> None:
@@ -119,7 +121,10 @@ def test_values_settle_where_value_iteration_does(seed: int) -> None:
         value = np.array(
             [
                 max(
-                    (backed_up(c, GAMMA, value.__getitem__) for c in graph.cells(state)),
+                    (
+                        graph.cells.backed_up(cell, GAMMA, value.__getitem__)
+                        for cell in graph.at(state).values()
+                    ),
                     default=0.0,
                 )
                 for state in range(states)

@@ -41,11 +41,11 @@ def bonuses(reach):
 
 def test_where_nothing_has_paid_the_newest_action_gets_the_whole_bonus():
     bonus, action = bonuses(reach=0.0)
-    assert bonus == pytest.approx({"often": 10.0, "seldom": 20.0})
+    assert bonus == pytest.approx({"often": 15.0, "seldom": 30.0})
     assert action == "seldom"
 
 
 def test_where_something_has_paid_novelty_wears_off():
     bonus, action = bonuses(reach=1.0)
-    assert bonus == pytest.approx({"often": 0.2, "seldom": 0.4})
+    assert bonus == pytest.approx({"often": 0.3, "seldom": 0.6})
     assert action == "often"

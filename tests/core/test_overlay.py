@@ -22,7 +22,7 @@ def test_without_steps_it_is_the_graph() -> None:
     known = graph((0, "go", 0.0, 1), (1, "take", 1.0, None))
     overlay = Overlay(known)
     assert (overlay.value(0), overlay.novelty(0)) == (known.value(0), known.novelty(0))
-    assert overlay.q(1, "take", known.cell(1, "take")) == pytest.approx(1.0)
+    assert overlay.q(1, "take", known.at(1)["take"]) == pytest.approx(1.0)
     assert overlay.q(1, "jump", None) == 0.0
 
 
@@ -30,7 +30,7 @@ def test_what_was_taken_is_worth_only_what_it_leads_to() -> None:
     known = graph((0, "go", 0.0, 1), (1, "take", 1.0, 2), (2, "take", 2.0, None))
     overlay = Overlay(known)
     overlay.step(1, "take", 2, 0.1, 1.0)
-    assert overlay.q(1, "take", known.cell(1, "take")) == pytest.approx(GAMMA * 2.0)
+    assert overlay.q(1, "take", known.at(1)["take"]) == pytest.approx(GAMMA * 2.0)
     assert overlay.value(0) == known.value(0)  # not a state of this episode
 
 
@@ -74,7 +74,7 @@ def test_values_of_the_episodes_states_are_consistent_with_each_other(
     for state, action, after in steps:
         overlay.step(state, action, after, 0.3, None)
     for state in {s for s, _, _ in steps}:
-        cells = {c.action: c for c in known.cells(state)}
+        cells = known.at(state)
         actions = dict.fromkeys((*cells, *overlay.taken_in(state)))
         best = max((overlay.q(state, a, cells.get(a)) for a in actions), default=0.0)
         assert overlay.value(state) == pytest.approx(best, abs=0.02)

@@ -208,7 +208,10 @@ def test_the_released_baseline_is_the_plain_mean_of_all_q_once_something_is_untr
 
 
 def test_how_memory_only_actions_join_is_a_setting() -> None:
-    z, tried = [Candidate("open", 1.0), Candidate("close", -2.0)], {"wait": 1.0, "leave": -1.0}
+    z, tried = (
+        [Candidate("open", 1.0), Candidate("close", -2.0)],
+        {"wait": [2.0, 0.0], "leave": [1.0, -3.0]},
+    )
 
     def joined(kind: Any, allowed: Any = None, **changes: Any) -> list[tuple[str, float]]:
         rule = replace(PAPER, memory_only=kind, **changes)
@@ -330,6 +333,8 @@ def test_one_planted_row_hardly_moves_the_default_and_turns_the_paper() -> None:
         ([Candidate("a", 0.0), Candidate("a", 1.0)], "candidate 'a' occurs twice"),
         ([Candidate("a", float("nan"))], "logit of 'a' is nan; it must be a finite number"),
         ([Candidate("a", float("inf"))], "logit of 'a' is inf"),
+        ([Candidate("a", 1e300)], r"logit of 'a' is 1e\+300; .* at most 1e\+100"),
+        ([Candidate("", 0.0)], "a candidate has no action"),
     ],
 )
 def test_candidates_that_cannot_be_weighed_are_refused(
@@ -340,7 +345,7 @@ def test_candidates_that_cannot_be_weighed_are_refused(
 
 
 def test_huge_logits_and_ten_thousand_candidates_are_weighed() -> None:
-    many = [Candidate(str(i), 1e300 if i == 7 else -1e300) for i in range(10_000)]
+    many = [Candidate(str(i), 1e100 if i == 7 else -1e100) for i in range(10_000)]
     decision = decide(many, [Neighbor("9", 1.0, 1.0)], UpdateRule(), np.random.default_rng(0))
     assert len(decision.candidates) == 10_000
     assert np.isfinite([c.probability for c in decision.candidates]).all()

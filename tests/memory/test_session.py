@@ -55,6 +55,23 @@ def test_a_step_counts_from_the_next_query_on_and_is_never_written(store: SQLite
     assert Session(View(store, "s", Lens())).neighborhood(A).neighbors == ()
 
 
+def test_a_rule_may_leave_the_running_episode_out(store: SQLiteStore) -> None:
+    session = Session(View(store, "s", Lens(UpdateRule(episode=False))))
+    session.step(A, chose("go"), B)
+    assert session.neighborhood(A) == Session(View(store, "s", Lens())).neighborhood(A)
+
+
+def test_what_the_episode_changed_about_a_next_state_counts_before_it(store: SQLiteStore) -> None:
+    for i in range(2):
+        commit(store, f"e{i}", [(A, "go", 0.0), (B, "take", 1.0), (C, "wait", 0.0)])
+    session = Session(View(store, "s", Lens()))
+    (before,) = (n for n in session.neighborhood(A).neighbors if n.similarity == 1)
+    session.step(B, chose("take"), C, 1.0)
+    (after,) = (n for n in session.neighborhood(A).neighbors if n.similarity == 1)
+    assert before.value == pytest.approx(0.6)
+    assert after.value == pytest.approx(0.0)
+
+
 def test_what_was_taken_is_not_expected_to_pay_again(store: SQLiteStore) -> None:
     for i in range(3):
         commit(store, f"e{i}", [(A, "take", 1.0), (B, "wait", 0.0), (B, "wait", 0.0)])

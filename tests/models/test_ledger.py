@@ -156,7 +156,13 @@ def test_a_price_may_name_the_server():
 
 
 @pytest.mark.parametrize(
-    "limits", [Limits(calls=-1), Limits(tokens=-1), Limits(dollars=float("nan"))]
+    "limits",
+    [
+        Limits(calls=-1),
+        Limits(tokens=-1),
+        Limits(dollars=float("nan")),
+        Limits(dollars=float("inf")),
+    ],
 )
 def test_an_impossible_limit_is_refused(limits):
     with pytest.raises(ConfigError, match="at least 0"):
@@ -164,8 +170,9 @@ def test_an_impossible_limit_is_refused(limits):
 
 
 def test_an_impossible_price_is_refused():
-    with pytest.raises(ConfigError, match="dollars per million tokens"):
-        Price(-1, 0)
+    for read, written in ((-1, 0), (0, float("inf")), (float("nan"), 0)):
+        with pytest.raises(ConfigError, match="dollars per million tokens"):
+            Price(read, written)
 
 
 def test_threads_cannot_pass_a_limit_together(tmp_path):

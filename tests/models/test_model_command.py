@@ -43,8 +43,8 @@ def test_check_takes_the_model_of_the_settings(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("check", "nothing"), 3, "no model is named 'nothing'"),
-        (("check", "scripted", "-o", "seed"), 3, "KEY=VALUE"),
+        (("check", "nothing"), 2, "no model is named 'nothing'"),
+        (("check", "scripted", "-o", "seed"), 2, "KEY=VALUE"),
         (("check", "scripted", "-o", "sede=1"), 3, "did you mean 'seed'"),
         (("check", "embedded", "-o", "path=/nowhere.gguf"), 5, "cannot read model file"),
     ],

@@ -3,7 +3,7 @@ import pytest
 from made import learned, result
 
 from jitrl.core.stats import Interval
-from jitrl.errors import ConfigError
+from jitrl.errors import ConfigError, InputError
 from jitrl.run import experiment, results
 from jitrl.run.compare import TERMS, compare
 
@@ -16,7 +16,7 @@ def test_the_static_run_is_the_base_wherever_it_stands():
     assert compare([result("a", learned()), static(), result("b", learned())]).base == "static"
     assert compare([result("a", learned()), result("b", learned())]).base == "a"
     assert compare([static(), result("a", learned())], base="a").base == "a"
-    with pytest.raises(ConfigError, match="no run is labelled 'c'"):
+    with pytest.raises(InputError, match="no run is labelled 'c'"):
         compare([static(), result("a", learned())], base="c")
 
 
@@ -85,9 +85,9 @@ def test_runs_that_share_nothing_cannot_be_paired():
 
 
 def test_an_unknown_term_and_a_repeated_label_are_errors():
-    with pytest.raises(ConfigError, match=r"'modle' is no term.*model"):
+    with pytest.raises(InputError, match=r"'modle' is no term.*model"):
         compare([static()], allow=["modle"])
-    with pytest.raises(ConfigError, match="labels must differ"):
+    with pytest.raises(InputError, match="labels must differ"):
         compare([static(), static()])
 
 
@@ -125,5 +125,5 @@ def test_a_folder_of_runs_stands_for_all_of_them(tmp_path, settings, parts):
     assert [r.label for r in results.gather([str(tmp_path)])] == ["static", "tabular"]
     place = tmp_path / "tabular"
     assert [r.label for r in results.gather([f"mine={place}", str(place)])] == ["mine", "tabular"]
-    with pytest.raises(ConfigError, match="holds no run"):
+    with pytest.raises(InputError, match="holds no run"):
         results.gather([str(tmp_path / "nowhere")])

@@ -9,7 +9,7 @@ from tabular import Tabular
 
 from jitrl import config
 from jitrl.envs.toy import Toy
-from jitrl.errors import BudgetExceeded, ConfigError, JitRLError, ModelError
+from jitrl.errors import BudgetExceeded, ConfigError, InputError, JitRLError, ModelError
 from jitrl.models.scripted import Scripted
 from jitrl.run import experiment, folder, results
 from jitrl.stores.sqlite import SQLiteStore
@@ -188,7 +188,7 @@ def test_where_answers_are_kept_makes_no_other_run(tmp_path, settings, parts):
 
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path, settings, parts):
     (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(ConfigError, match="not empty and holds no run"):
+    with pytest.raises(InputError, match="not empty and holds no run"):
         experiment.run(settings(), tmp_path, parts())
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -225,7 +225,7 @@ def test_a_failed_episode_is_recorded_counted_and_played_again_on_resume(tmp_pat
     assert record.episode.status == "aborted"
     assert "ModelError: the provider is away" in record.episode.info["error"]
     assert isinstance(record.judgment, Unscored)
-    with pytest.raises(ConfigError, match="1 of 20 episodes are missing"):
+    with pytest.raises(InputError, match="1 of 20 episodes are missing"):
         results.read(tmp_path / "r")
     again = experiment.run(wanted, tmp_path / "r", parts())
     assert (again.played, again.done) == (1, 20)

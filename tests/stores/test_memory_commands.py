@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import sys
 from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import jitrl as jitrl_package
 from jitrl.cli import main
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.store_samples import put, sample_episode
@@ -144,15 +146,49 @@ def test_an_import_can_be_trusted_and_can_leave_bad_lines_out(
     jitrl("export", file, lines)
     with lines.open("ab") as out:
         out.write(b'{"schema": "nonsense"}\n')
+    before = sorted(tmp_path.iterdir())
     done = jitrl("import", other, lines, "--gamma", 0.5)
     assert (done.code, done.out) == (4, "")
     assert f"{lines}:4: " in done.err
-    assert jitrl("ls", other, "--json").data["episodes"] == []
+    assert sorted(tmp_path.iterdir()) == before
     done = jitrl("import", other, lines, "--gamma", 0.5, "--trust", "--skip-bad", "--json")
     assert done.data["episodes"] == 3
     assert [s["line"] for s in done.data["skipped"]] == [4]
     assert f"{lines}:4 left out" in done.err
     assert status_of(other, "订单-1") == ["active"] * 3
+
+
+def test_a_new_memory_takes_the_settings_in_force_and_remembers_them(
+    jitrl: Jitrl, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jitrl("export", file, "out.jsonl")
+    for name, settings, gamma, returns in (
+        ("plain.db", {}, 0.6, "discounted"),
+        ("set.db", {"JITRL_MEMORY_GAMMA": "0.25"}, 0.25, "discounted"),
+        ("preset.db", {"JITRL_MEMORY_PRESET": "released-web"}, 0.1, "substituted"),
+    ):
+        with monkeypatch.context() as now:
+            for variable, value in settings.items():
+                now.setenv(variable, value)
+            done = jitrl("import", name, "out.jsonl", "--trust", "--json")
+        assert (done.code, done.data["episodes"]) == (0, 3)
+        with SQLiteStore(name, readonly=True) as store:
+            known = store.settings()
+        assert (known["gamma"], known["returns"]) == (gamma, returns)
+        assert jitrl("rebuild", name, "--dry-run").code == 0
+        assert jitrl("check", name).code == 0
+    with jitrl_package.open("plain.db") as memory:
+        assert memory.agent.derivation == memory.store.settings()
+    assert not [name for name in os.listdir() if name.startswith(".")]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", '{"schema": "nonsense"}\n'])
+def test_an_import_of_nothing_makes_no_file(jitrl: Jitrl, tmp_path: Path, text: str) -> None:
+    (tmp_path / "in.jsonl").write_text(text)
+    done = jitrl("import", tmp_path / "new.db", tmp_path / "in.jsonl", "--skip-bad")
+    assert (done.code, "0 episodes added" in done.err) == (0, True)
+    assert os.listdir(tmp_path) == ["in.jsonl"]
 
 
 def test_an_export_to_stdout_is_read_from_stdin(
@@ -212,11 +248,18 @@ def test_check_exits_with_1_if_anything_is_wrong(jitrl: Jitrl, file: Path) -> No
         (("quarantine", "nowhere.db", "--row", 1, "--reason", "x"), 4, "there is no memory file"),
         (("quarantine", "FILE", "--reason", "x"), 2, "give --episode KEY or --row ID"),
         (("restore", "FILE", "--row", 999), 4, "no row 999"),
-        (("export", "FILE", "-", "--json"), 3, "share stdout"),
+        (("export", "FILE", "-", "--json"), 2, "share stdout"),
         (("import", "FILE", "nowhere.jsonl"), 4, "cannot read nowhere.jsonl"),
         (("rebuild", "FILE"), 3, "give --gamma"),
-        (("rebuild", "FILE", "--gamma", 0.5, "--trusted", "rumour"), 3, "'rumour' is no basis"),
+        (("rebuild", "FILE", "--gamma", 0.5, "--trusted", "rumour"), 2, "'rumour' is no basis"),
         (("rebuild", "FILE", "--gamma", 2), 2, "gamma"),
+        (("rebuild", "FILE", "--gamma", "nan"), 2, "gamma"),
+        (("import", "FILE", "lines.jsonl"), 3, "give --gamma"),
+        (("import", "new.db", "nowhere.jsonl"), 4, "cannot read nowhere.jsonl"),
+        (("import", "new.db", "lines.jsonl"), 4, "lines.jsonl:1: "),
+        (("import", "new.db", "lines.jsonl", "--gamma", "nan"), 2, "gamma"),
+        (("import", "nowhere/new.db", "lines.jsonl"), 4, "the folder nowhere does not exist"),
+        (("import", "x" * 300, "lines.jsonl"), 4, "cannot be used"),
     ],
 )
 def test_a_mistake_is_named_and_has_its_exit_code(
@@ -228,6 +271,7 @@ def test_a_mistake_is_named_and_has_its_exit_code(
     message: str,
 ) -> None:
     monkeypatch.chdir(file.parent)
+    Path("lines.jsonl").write_text("[]\n")
     before = sorted(file.parent.iterdir())
     done = jitrl(*(file if arg == "FILE" else arg for arg in args))
     assert (done.code, done.out) == (code, "")

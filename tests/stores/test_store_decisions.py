@@ -33,7 +33,7 @@ def values(kind: type) -> st.SearchStrategy:
         "CandidateSource": st.sampled_from(["model", "memory", "caller"]),
         "Mode": st.sampled_from(["off", "shadow", "act"]),
         "tuple[Weighed, ...]": st.deferred(lambda: lists(Weighed)),
-        "tuple[Neighbor, ...]": st.deferred(lambda: lists(Neighbor)),
+        "Sequence[Neighbor]": st.deferred(lambda: lists(Neighbor)),
     }
     return st.builds(kind, **{name: kinds[hint] for name, hint in hints(kind).items()})
 

@@ -168,7 +168,14 @@ STEP = {"state": 0, "action": "go"}
         ({"schema": "jitrl.rule"}, "schema is 'jitrl.rule', expected 'jitrl.episode'"),
         ({"version": 2}, "version is 2, this jitrl reads version 1"),
         ({"extra": 1}, "unknown field `extra`"),
-        ({"key": ""}, "needs a key"),
+        ({"key": ""}, "key is empty; an episode needs a key"),
+        ({"task": ""}, "task is empty; an episode needs a task"),
+        ({"info": {"exclude": "t1"}}, "info.exclude is 't1'; it must be a list of tasks"),
+        ({"info": {"exclude": [["t1"]]}}, r"info.exclude is \[\['t1'\]\]"),
+        ({"steps": [STEP | {"action": ""}]}, r"steps\[0\]\.action is empty"),
+        ({"steps": [STEP | {"novelty": -5}]}, r"steps\[0\]\.novelty is -5.0; it must be in \[0"),
+        ({"steps": [STEP | {"novelty": 1.5}]}, r"steps\[0\]\.novelty is 1.5"),
+        ({"steps": [STEP | {"reward": 1e200}]}, "reward of step 0 is 1e.200"),
         ({"key": None}, r"Expected `str`, got `null` - at `\$\.key`"),
         ({"status": "lost"}, r"Invalid enum value 'lost' - at `\$\.status`"),
         ({"finished": "today"}, r"Expected `float`, got `str` - at `\$\.finished`"),
@@ -193,6 +200,80 @@ def test_a_line_that_does_not_fit_the_schema_says_where(
 ) -> None:
     with pytest.raises(RecordError, match=message):
         copied(lines_of(change))
+
+
+def decided(**changes: Any) -> bytes:
+    """A line whose first decision has some keys replaced, or those of its first candidate …"""
+    (good,) = lines_of({})
+    episode = json.loads(good)
+    decision = episode["steps"][0]["decision"]
+    for name, value in changes.items():
+        part, _, field = name.partition("__")
+        place = decision[part][0] if field else decision
+        place[field or part] = value
+    return json.dumps(episode).encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"candidates": []}, "candidates is empty; a decision needs at least one"),
+        ({"action": "fly"}, r"action is 'fly'; it must be one of \['click\(0\)', "),
+        ({"action": ""}, "action is ''"),
+        ({"candidates__action": ""}, r"action is 'click\(0\)'; it must be one of"),
+        (
+            {"candidates__action": "部署前(必须运行测试)", "action": "部署前(必须运行测试)"},
+            "each action once",
+        ),
+        ({"candidates__logit": None}, r"candidates\[0\]\.logit is None; it must be a finite"),
+        ({"candidates__visits": -1}, r"candidates\[0\]\.visits is -1.0; it must be at least 0"),
+        ({"candidates__prior": 1.5}, r"candidates\[0\]\.prior is 1.5; it must be in \[0, 1\]"),
+        ({"candidates__probability": -0.5}, r"candidates\[0\]\.probability is -0.5"),
+        ({"candidates__propensity": 2}, r"candidates\[0\]\.propensity is 2.0"),
+        ({"candidates__novelty": -5}, r"candidates\[0\]\.novelty is -5.0"),
+        ({"neighbors__action": ""}, r"neighbors\[0\]\.action is empty"),
+        ({"neighbors__similarity": 1.5}, r"neighbors\[0\]\.similarity is 1.5; it must be in"),
+        ({"neighbors__similarity": -0.1}, r"neighbors\[0\]\.similarity is -0.1"),
+        ({"neighbors__similarity": None}, r"neighbors\[0\]\.similarity is None"),
+        ({"neighbors__ret": None}, r"neighbors\[0\]\.ret is None; it must be a finite number"),
+        ({"neighbors__visits": -3}, r"neighbors\[0\]\.visits is -3.0; it must be at least 0"),
+        ({"neighbors__sources": -1}, r"neighbors\[0\]\.sources is -1.0"),
+        ({"neighbors__taken": -1}, r"neighbors\[0\]\.taken is -1"),
+        ({"neighbors__terminal": 2}, r"neighbors\[0\]\.terminal is 2.0"),
+        ({"neighbors__onward": -1}, r"neighbors\[0\]\.onward is -1.0"),
+        ({"draws": [2]}, r"draws\[0\] is 2.0; it must be in \[0, 1\]"),
+        ({"draws": [None]}, r"Expected `float`, got `null`"),
+        ({"version": -1}, "version is -1; it must be at least 0"),
+        ({"version": 2**70}, "cannot be stored"),
+        ({"excluded": -1}, "excluded is -1"),
+        ({"kl": -1}, "kl is -1.0"),
+        ({"scale": -1}, "scale is -1.0"),
+    ],
+)
+def test_a_decision_that_contradicts_itself_is_refused_by_its_field(
+    change: dict[str, Any], message: str
+) -> None:
+    copied([decided()])[0].close()
+    with pytest.raises(RecordError, match=message) as caught:
+        copied([decided(**change)], trust=True)
+    assert "decision" in str(caught.value)
+
+
+def test_a_decision_in_which_the_model_proposed_nothing_is_refused() -> None:
+    (good,) = lines_of({})
+    bad = good.replace(b'"source": "model"', b'"source": "memory"')
+    with pytest.raises(RecordError, match="are all from memory; at least one must be proposed"):
+        copied([bad])
+
+
+@pytest.mark.parametrize("mode", ["act", "shadow", "off"])
+def test_what_was_done_may_differ_from_what_was_decided(mode: str) -> None:
+    episode = json.loads(decided(mode=mode))
+    episode["steps"][0]["action"] = "something else"
+    copy, _ = copied([json.dumps(episode).encode()])
+    with copy:
+        found = copy.decision("e0#0")
+    assert (found.action, found.decision.action) == ("something else", "click(0)")
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -231,7 +312,8 @@ def test_a_number_of_a_decision_that_json_cannot_carry_comes_back_as_nan() -> No
 
 SLOW = settings(deadline=None, max_examples=40)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-numbers = st.floats(allow_nan=False, allow_infinity=False)
+names = texts.filter(bool)
+numbers = st.floats(-1e100, 1e100)
 outcomes = st.builds(Outcome, numbers, st.sampled_from(BASES), texts, st.booleans(), texts)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | numbers | texts,
@@ -249,11 +331,11 @@ def records(draw: st.DrawFn) -> EpisodeRecord:
             st.builds(
                 Transition,
                 state,
-                texts,
-                st.none() | texts.map(sample_decision),
+                names,
+                st.none() | names.map(sample_decision),
                 st.none() | numbers,
                 st.none() | state,
-                numbers,
+                st.floats(0, 1),
             ),
             max_size=4,
         )
@@ -262,11 +344,11 @@ def records(draw: st.DrawFn) -> EpisodeRecord:
     rewards = tuple(draw(st.lists(numbers, min_size=len(steps), max_size=len(steps))))
     judgment = draw(
         st.builds(Scored, st.just(rewards), texts, st.sampled_from(BASES), st.booleans())
-        | st.builds(Unscored, texts.filter(bool), texts)
+        | st.builds(Unscored, names, texts)
     )
     episode = Episode(
-        draw(texts.filter(bool)),
-        draw(texts),
+        draw(names),
+        draw(names),
         draw(texts),
         tuple(steps),
         draw(st.sampled_from(["terminated", "truncated", "aborted"])),

@@ -241,7 +241,6 @@ def _shadow(computed: Decision, alone: Decision) -> Decision:
     return replace(
         computed,
         action=alone.action,
-        draws=alone.draws,
         candidates=tuple(
             replace(c, propensity=chance.get(c.action, 0.0)) for c in computed.candidates
         ),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from jitrl.config import Rewards
+from jitrl.config import Memory, Rewards, checked
+from jitrl.config_values import convert, plain
+from jitrl.errors import InputError
+from jitrl.presets import load
 
 Prior = Literal["uniform", "misleading", "oracle"]
 
@@ -121,11 +124,51 @@ ABLATION: tuple[Arm, ...] = (
     Arm("gamma .9", memory={"gamma": 0.9}),
     _without("optimism 0", optimism=0.0),
     _without("optimism 1", optimism=1.0),
+    _without("untried at 0", untried="draw"),
+    _without("nothing of the running episode", episode=False),
     _without("shrink .3", shrink=0.3),
     _without("no floor", floor=0.0),
 )
 
 SETS: Mapping[str, tuple[Arm, ...]] = {"main": MAIN, "robust": ROBUST, "ablation": ABLATION}
+
+
+def changed(arms: tuple[Arm, ...], changes: Sequence[str]) -> tuple[Arm, ...]:
+    """Each arm, and each arm with each of the changes, compared with the arm it came from.
+
+    Args:
+        changes: Settings of the memory, as ``rule.kernel=0.01, gamma=0.5``.
+
+    Raises:
+        InputError: If a change is not of that form.
+        ConfigError: If a setting does not exist or cannot have that value.
+    """
+    found = list(arms)
+    for arm in arms:
+        for text in changes:
+            memory = _merged(arm.memory, text)
+            named = checked(convert(memory, Memory, f"--set {text!r}"))
+            load(named.preset).changed(named.rule, named.retrieval, named.gamma)
+            name = f"{arm.name}, {text}" if len(arms) > 1 else text
+            found.append(replace(arm, name=name, memory=memory, against=arm.name))
+    return tuple(found)
+
+
+def _merged(memory: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Settings of a memory with the changes that ``text`` names."""
+    merged: dict[str, Any] = {
+        k: dict(v) if isinstance(v, Mapping) else v for k, v in memory.items()
+    }
+    for part in text.split(","):
+        name, is_change, value = part.strip().partition("=")
+        group, dot, setting = name.partition(".")
+        if not is_change or not name:
+            raise InputError(f"--set {text!r} is not of the form rule.kernel=0.01, gamma=0.5")
+        if dot:
+            merged.setdefault(group, {})[setting] = plain(value)
+        else:
+            merged[group] = plain(value)
+    return merged
 
 
 def fewer(arms: tuple[Arm, ...], attempts: int) -> tuple[Arm, ...]:

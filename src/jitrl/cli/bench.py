@@ -12,6 +12,7 @@ from rich.table import Table
 
 from jitrl.cli.bench_learning import learn
 from jitrl.cli.output import emit, people
+from jitrl.errors import InputError
 
 if TYPE_CHECKING:
     from jitrl.bench.decide import Report
@@ -50,8 +51,11 @@ def decide(
     """Time search, decisions and learning, beside the linear scan of the released code."""
     import msgspec
 
+    from jitrl import presets
     from jitrl.bench.decide import measure
 
+    if preset not in presets.NAMES:
+        raise InputError(f"no preset {preset!r}; there are {', '.join(presets.NAMES)}")
     with _bars() as tell:
         report = measure(
             records,

@@ -12,9 +12,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from jitrl.cli.output import emit, people
+from jitrl.errors import InputError
 
 if TYPE_CHECKING:
     from jitrl.bench.learning import Number, Result
+    from jitrl.bench.learning_arms import Arm
     from jitrl.core.stats import Difference, Interval, NoInterval
 
 
@@ -34,6 +36,14 @@ def learn(
     arms: Annotated[
         str, typer.Option(help="Only the first arm and those whose name matches this pattern.")
     ] = "",
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Play each arm with these settings of the memory, too: `rule.kernel=0.01, "
+            "gamma=0.5`. Repeat it for more arms.",
+        ),
+    ] = None,
     games: Annotated[
         str, typer.Option(help="Seeds of the text games, as `40-57` or `1,2,3`.")
     ] = "40-57",
@@ -54,6 +64,12 @@ def learn(
 
     from jitrl.bench import learning, learning_arms, learning_planted, learning_toy, machine
 
+    if (arms or change) and what not in learning_arms.SETS:
+        sets = ", ".join(learning_arms.SETS)
+        raise InputError(f"--arms and --set go with --what {sets}, not {what}")
+    chosen = _chosen(learning_arms.SETS[what], arms) if what in learning_arms.SETS else ()
+    chosen = learning_arms.changed(chosen, change or ())
+    seeds_of_games = _numbers(games)
     data: dict[str, Any] = {"schema": learning.SCHEMA, "what": what}
     with _bar(what) as tell:
         if what in ("planted", "gaps"):
@@ -63,12 +79,10 @@ def learn(
             found = learning_toy.measure(seeds=protocols, workers=workers, tell=tell)
             data |= {"machine": machine.facts(), "results": found}
         else:
-            chosen = learning_arms.SETS[what]
-            kept = (chosen[0], *(a for a in chosen[1:] if re.search(arms, a.name)))
             report = learning.measure(
                 what,
-                learning_arms.fewer(kept, attempts),
-                game_seeds=_numbers(games),
+                learning_arms.fewer(chosen, attempts),
+                game_seeds=seeds_of_games,
                 seeds=range(seeds),
                 workers=workers,
                 tell=tell,
@@ -82,6 +96,18 @@ def learn(
         _show(report.results)
     if json:
         emit(msgspec.to_builtins(data))
+
+
+def _chosen(arms: Sequence[Arm], pattern: str) -> tuple[Arm, ...]:
+    """The first arm, and those whose name matches."""
+    try:
+        found = [arm for arm in arms if re.search(pattern, arm.name)]
+    except re.error as error:
+        raise InputError(f"--arms {pattern!r} is no regular expression: {error}") from error
+    if not found:
+        names = ", ".join(repr(arm.name) for arm in arms)
+        raise InputError(f"--arms {pattern!r} matches no arm; there are {names}")
+    return (arms[0], *(arm for arm in found if arm is not arms[0]))
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -120,8 +146,8 @@ def _show(results: Sequence[Result]) -> None:
         table.add_row(
             result.arm.name,
             _number(result.avg),
-            f"{result.first_five.mean:.3f}",
-            f"{result.last_five.mean:.3f}",
+            _short(result.first_five.mean),
+            _short(result.last_five.mean),
             "" if change is None else _difference(change),
         )
         if result.arm.agent == "static" and "best" in result.differences:
@@ -148,9 +174,9 @@ def _show_toy(results: Sequence[Any]) -> None:
     for found in results:
         table.add_row(
             found.agent,
-            f"{found.first_ten:.3f}",
-            f"{found.last_ten:.3f}",
-            f"{found.ceiling:.3f}",
+            _short(found.first_ten),
+            _short(found.last_ten),
+            _short(found.ceiling),
             _between(found.interval),
         )
     people().print(table)
@@ -164,15 +190,20 @@ def _table(*heads: str) -> Table:
     return table
 
 
+def _short(number: float, sign: str = "") -> str:
+    """Three decimals without the zero in front, so that a table fits into 80 columns."""
+    return re.sub(r"^([+-]?)0\.", r"\1.", f"{number:{sign}.3f}")
+
+
 def _number(number: Number) -> str:
-    return f"{number.mean:.3f} {_between(number.interval)}"
+    return f"{_short(number.mean)} {_between(number.interval)}"
 
 
 def _difference(change: Difference) -> str:
-    return f"{change.mean:+.3f} {_between(change.interval)}"
+    return f"{_short(change.mean, '+')} {_between(change.interval)}"
 
 
 def _between(interval: Interval | NoInterval) -> str:
     """``[low, high]``, or nothing."""
     low, high = getattr(interval, "low", None), getattr(interval, "high", None)
-    return "" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+    return "" if low is None or high is None else f"[{_short(low)}, {_short(high)}]"

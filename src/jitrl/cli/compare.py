@@ -13,9 +13,9 @@ from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, merge, with_settings
 from jitrl.cli.table import show
 from jitrl.core.stats import Cluster
-from jitrl.errors import ConfigError
+from jitrl.errors import InputError
 from jitrl.run import experiment, folder, report
-from jitrl.run.compare import Demand
+from jitrl.run.compare import Demand, check_names
 from jitrl.run.compare import compare as compared
 from jitrl.run.compose import compose
 from jitrl.run.results import gather
@@ -53,10 +53,15 @@ def compare(
     "no evidence". Every verdict exits with 0 unless --require asks for one.
     """
     if folders and (arm or flags):
-        raise ConfigError("give either finished runs or settings to run, not both")
-    results = gather(folders if folders else _play(flags, arm or ["static", "jitrl"], out))
-    if len(results) < 2:
-        raise ConfigError(f"a comparison needs two runs, got {[r.label for r in results]}")
+        raise InputError("give either finished runs or settings to run, not both")
+    if not folders:
+        arms = arm or ["static", "jitrl"]
+        labels = [text.partition(",")[0].partition("=")[0] for text in arms]
+        _enough(labels)
+        check_names(labels, base, differ)
+        folders = _play(flags, arms, out)
+    results = gather(folders)
+    _enough([result.label for result in results])
     comparison = compared(results, base=base, allow=differ, by=by)
     is_met = require is None or comparison.meets(require)
     if json:
@@ -66,6 +71,11 @@ def compare(
     if not is_met:
         people().print(f"not {require}, as --require demands")
         raise typer.Exit(1)
+
+
+def _enough(labels: list[str]) -> None:
+    if len(labels) < 2:
+        raise InputError(f"a comparison needs two runs, got {labels}")
 
 
 def _play(flags: Flags, arms: list[str], out: Path | None) -> list[str]:

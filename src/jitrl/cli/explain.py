@@ -19,7 +19,7 @@ from jitrl.agents.corrected import Corrected
 from jitrl.cli.output import emit, people
 from jitrl.cli.settings import Flags, merge
 from jitrl.core.rule import UpdateRule
-from jitrl.errors import ConfigError
+from jitrl.errors import InputError
 from jitrl.memory import explain as explaining
 from jitrl.run import explain as views
 from jitrl.run import folder as folders
@@ -186,7 +186,7 @@ def explain(
     Exact and without a model: all numbers are in the journal.
     """
     if bool(decision) == changed:
-        raise ConfigError("name a DECISION (EPISODE#STEP), or give --changed to list some")
+        raise InputError("name a DECISION (EPISODE#STEP), or give --changed to list some")
     file, settings = _found(place, seed, setting)
     words = LANGUAGES[lang]
     with closing(SQLiteStore(file, memory=memory, readonly=True)) as store:
@@ -217,7 +217,7 @@ def _found(place: Path, seed: int | None, given: Sequence[str]) -> tuple[Path, c
     record = folders.read(folder)
     if place.is_dir():
         if seed is not None and seed not in record.seeds:
-            raise ConfigError(f"{folder} has no seed {seed}; it has {list(record.seeds)}")
+            raise InputError(f"{folder} has no seed {seed}; it has {list(record.seeds)}")
         place = folders.store_path(folder, record.seeds[0] if seed is None else seed)
     recorded = record.settings["memory"] | flags.get("memory", {})
     return place, msgspec.convert(recorded, config.Memory)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import sys
 import traceback
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
+from io import TextIOWrapper
 from types import TracebackType
 from typing import Annotated
 
 import typer
 
 import jitrl
-from jitrl.errors import JitRLError
+from jitrl.errors import JitRLError, StoreError
 
 COMMANDS = {
     "demo": "Watch a frozen model get better, beside itself without memory.",
@@ -66,19 +70,86 @@ def main(args: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if args is None else args)
     words = [word for word in given if not word.startswith("-")]
     debug = "--debug" in given
+    _write_any_letter()
     if not debug:
         sys.excepthook = _one_line
+    code: int | str | None
     try:
-        typer.main.get_command(build(words[:1]))(given, prog_name="jitrl")
+        code = _run(words[:1], given)
     except JitRLError as error:
-        if debug:
-            traceback.print_exc()
-        _say(f"error: {error}")
-        sys.exit(error.exit_code)
+        code = _failed(f"{error}", error.exit_code, debug)
+    except BrokenPipeError:  # whoever read the output has enough
+        code = 1
+        _drop_output()
+    except OSError as error:
+        what = error.filename or "the output"
+        said = f"{what} cannot be used: {error.strerror or error}"
+        code = _failed(said, StoreError.exit_code, debug)
+        _drop_output()
+    if code == 130:
+        _say("interrupted")
+    sys.exit(code)
+
+
+def _run(load: Collection[str], given: Sequence[str]) -> int | str | None:
+    """Run a command line to its end, output included; returns its exit code."""
+    try:
+        typer.main.get_command(build(load))(given, prog_name="jitrl")
+        code = None
     except SystemExit as end:
-        if end.code == 130:
-            _say("interrupted")
-        raise
+        code = end.code
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return code
+
+
+def _failed(message: str, code: int, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    _say(f"error: {message}")
+    return code
+
+
+def _drop_output() -> None:
+    """What could not be written must not be tried again when Python ends."""
+    with suppress(OSError, ValueError):  # a stream without a descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+_PLAIN = {
+    "→": "->",
+    "←": "<-",
+    "×": "x",
+    "−": "-",
+    "–": "-",
+    "…": "...",
+    "·": ".",
+    "●": "*",
+    "○": "o",
+    "╌": "-",
+    "│": "|",
+    "┤": "|",
+    "≥": ">=",
+    "≤": "<=",
+    "�": "?",
+}
+"""Signs of ours in letters that every terminal has."""
+
+
+def _write_any_letter() -> None:
+    """Let a stream whose encoding lacks a letter write something like it, not fail."""
+    codecs.register_error("jitrl.plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="jitrl.plain")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    escaped = (_PLAIN.get(c) or c.encode("ascii", "backslashreplace").decode() for c in letters)
+    return "".join(escaped), error.end
 
 
 def _print_version(is_asked: bool) -> None:
@@ -113,4 +184,5 @@ def _one_line(kind: type[BaseException], error: BaseException, trace: TracebackT
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    with suppress(OSError):  # then nobody can be told
+        print(text, file=sys.stderr, flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,20 +15,19 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from jitrl.cli.output import emit, people
-from jitrl.core.credit import Returns, derive_rows
-from jitrl.errors import ConfigError, InputError, StoreError
+from jitrl import given
+from jitrl.cli.memory_import import import_
+from jitrl.cli.memory_options import FILE, GAMMA, JSON, NAME, RETURNS, TRUSTED, deriving
+from jitrl.cli.output import emit, people, printable, tell
+from jitrl.core.credit import derive_rows
+from jitrl.errors import InputError, StoreError
 from jitrl.stores import jsonl, line
 from jitrl.stores import rebuild as rebuilding
-from jitrl.stores.records import Derive
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import BASES, TRUSTED_BASES, Scored
+from jitrl.types import Scored
 
 app = typer.Typer(no_args_is_help=True)
 
-FILE = Annotated[str, typer.Argument(metavar="FILE", help="The memory file.")]
-NAME = Annotated[str, typer.Option("--memory", help="Memory in the file.")]
-JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 SCOPE = Annotated[str | None, typer.Option(help="Only this scope.")]
 EPISODES = Annotated[
     list[str] | None, typer.Option("--episode", help="Key of an episode; may be repeated.")
@@ -36,18 +35,6 @@ EPISODES = Annotated[
 ROWS = Annotated[list[int] | None, typer.Option("--row", help="Id of a row; may be repeated.")]
 REASON = Annotated[str, typer.Option(help="Why; kept in the version stream.")]
 PRINCIPAL = Annotated[str, typer.Option(help="Who is answerable; kept in the version stream.")]
-GAMMA = Annotated[
-    float | None,
-    typer.Option(min=0.0, max=1.0, help="Discount of returns; default: what the memory says."),
-]
-RETURNS = Annotated[
-    Returns | None,
-    typer.Option(help="Kind of returns; default: what the memory says, else discounted."),
-]
-TRUSTED = Annotated[
-    list[str] | None,
-    typer.Option("--trusted", help="Basis that counts by episode; may be repeated."),
-]
 
 
 @app.callback()
@@ -103,10 +90,10 @@ def show(
         if isinstance(judgment, Scored)
         else f"nothing is learned: {judgment.reason}"
     )
-    _tell(f"{e.key}: task {e.task}, scope {e.scope or '-'}, agent {e.agent}, {e.status}; {said}")
+    tell(f"{e.key}: task {e.task}, scope {e.scope or '-'}, agent {e.agent}, {e.status}; {said}")
     for entry in record.outcomes:
         o = entry.outcome
-        _tell(
+        tell(
             f"outcome {o.value:g} ({o.basis}, by {o.evaluator}, answerable: {o.principal or '-'})"
             if o
             else "outcome withdrawn"
@@ -119,7 +106,7 @@ def show(
         numbers = (f"{row.reward:g}", f"{row.ret:.3f}", row.id, row.status) if row else (given,)
         _add(table, t, step.state.place or step.state.text[:40], step.action, *numbers)
     people().print(table)
-    _tell(f"{sum(row.status == 'retired' for row in rows)} earlier rows are retired")
+    tell(f"{sum(row.status == 'retired' for row in rows)} earlier rows are retired")
 
 
 @app.command()
@@ -139,7 +126,7 @@ def stats(file: FILE, name: NAME = "default", json: JSON = False) -> None:
     people().print(table)
     for mix in found.mixed:
         values = ", ".join(f"{value} {n}" for value, n in mix.values.items())
-        _tell(
+        tell(
             f"warning: scope {mix.scope or '-'} mixes {mix.what}: {values} episodes; "
             "their returns are not on one scale",
             style="yellow",
@@ -184,53 +171,18 @@ def export(
 ) -> None:
     """Write the memory as JSON lines, one episode a line."""
     if json and target == "-":
-        raise ConfigError("--json and the export would share stdout; name a target file")
+        raise InputError("--json and the export would share stdout; name a target file")
     count = 0
     with _reading(file, name) as store, _target(target) as out:
         for text in jsonl.export(store, scope=scope):
             out.write(text)
             count += 1
-    _tell(f"{count} episodes written to {target}")
+    tell(f"{count} episodes written to {target}")
     if json:
         emit({"schema": "jitrl.memory.export/1", "episodes": count, "target": target})
 
 
-@app.command("import")
-def import_(
-    file: FILE,
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="JSONL file, or - for stdin.")],
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Keep basis, principals and quarantine as they are.")
-    ] = False,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave bad lines out, and list them.")
-    ] = False,
-    principal: Annotated[str, typer.Option(help="Who is answerable for what comes in.")] = "import",
-    gamma: GAMMA = None,
-    returns: RETURNS = None,
-    trusted: TRUSTED = None,
-    name: NAME = "default",
-    json: JSON = False,
-) -> None:
-    """Add episodes from JSON lines: all or none. They start in quarantine unless trusted."""
-    with _source(source) as lines, SQLiteStore(file, memory=name) as store:
-        done = jsonl.read(
-            store,
-            lines,
-            _derivation(store, gamma, returns, trusted),
-            name=source,
-            trust=trust,
-            skip_bad=skip_bad,
-            principal=principal,
-        )
-    for bad in done.skipped:
-        _tell(f"{source}:{bad.line} left out: {bad.reason}", style="yellow")
-    _tell(
-        f"{done.episodes} episodes added with {done.rows} rows ({done.quarantined} in quarantine), "
-        f"{done.duplicates} were there already, {len(done.skipped)} lines left out"
-    )
-    if json:
-        emit({"schema": "jitrl.memory.import/1", **msgspec.to_builtins(done)})
+app.command("import")(import_)
 
 
 @app.command()
@@ -247,16 +199,15 @@ def rebuild(
 ) -> None:
     """Derive all rows again from the journal, and replace those that differ."""
     with _existing(file, name) as store:
-        done = rebuilding.rebuild(
-            store, _derivation(store, gamma, returns, trusted), apply=not dry_run
-        )
+        settings = deriving(store, gamma, returns, trusted)
+        done = rebuilding.rebuild(store, partial(derive_rows, **settings), apply=not dry_run)
     table = _table("episode", "steps that differ", "rows were", "rows now")
     for d in done.differences:
         _add(table, d.episode, " ".join(map(str, d.steps)), d.was, d.now)
     if done.differences:
         people().print(table)
     verb = "replaced" if done.is_applied else "would be replaced"
-    _tell(
+    tell(
         f"{done.episodes} episodes, {done.rows} rows derived; "
         f"rows of {len(done.differences)} episodes {verb}"
     )
@@ -272,8 +223,8 @@ def check(file: FILE, name: NAME = "default", json: JSON = False) -> None:
     with _reading(file, name) as store:
         found = store.check()
     for problem in found:
-        _tell(f"{problem.rule}: {problem.found}", style="red")
-    _tell(f"{file}: {len(found)} problems" if found else f"{file} is whole")
+        tell(f"{problem.rule}: {problem.found}", style="red")
+    tell(f"{file}: {len(found)} problems" if found else f"{file} is whole")
     if json:
         problems = msgspec.to_builtins(found)
         emit({"schema": "jitrl.memory.check/1", "is_whole": not found, "problems": problems})
@@ -285,30 +236,13 @@ def check(file: FILE, name: NAME = "default", json: JSON = False) -> None:
 
 
 def _reading(file: str, name: str) -> SQLiteStore:
-    return SQLiteStore(file, memory=name, readonly=True)
+    return SQLiteStore(given.path(file), memory=name, readonly=True)
 
 
 def _existing(file: str, name: str) -> SQLiteStore:
     """Open for writing, but never make a file or a memory because of a typing error."""
     _reading(file, name).close()
     return SQLiteStore(file, memory=name)
-
-
-def _derivation(
-    store: SQLiteStore, gamma: float | None, returns: Returns | None, trusted: list[str] | None
-) -> Derive:
-    """How rows are derived: as the options say, else as the memory remembers."""
-    known = store.settings()
-    discount = known.get("gamma") if gamma is None else gamma
-    if discount is None:
-        raise ConfigError(
-            f"memory {store.memory!r} does not say which gamma made its rows; give --gamma"
-        )
-    bases = frozenset(trusted or known.get("trusted", TRUSTED_BASES))
-    if unknown := sorted(bases.difference(BASES)):
-        raise ConfigError(f"--trusted {unknown[0]!r} is no basis; there are {', '.join(BASES)}")
-    kind = returns or known.get("returns", "discounted")
-    return partial(derive_rows, gamma=float(discount), trusted=bases, returns=kind)
 
 
 @contextmanager
@@ -331,19 +265,6 @@ def _target(target: str) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
-@contextmanager
-def _source(source: str) -> Iterator[Iterable[bytes]]:
-    if source == "-":
-        yield sys.stdin.buffer
-        return
-    try:
-        file = Path(source).open("rb")  # noqa: SIM115  (closed below)
-    except OSError as error:
-        raise StoreError(f"cannot read {source}: {error.strerror}") from error
-    with file:
-        yield file
-
-
 def _set_status(
     status: Literal["active", "quarantined"],
     file: str,
@@ -361,7 +282,7 @@ def _set_status(
             status, rows=rows or (), episodes=episodes or (), reason=reason, principal=principal
         )
         version = store.head()
-    _tell(f"{changed} rows are {status} now; version {version}")
+    tell(f"{changed} rows are {status} now; version {version}")
     if json:
         facts = {"status": status, "changed": changed, "version": version}
         emit({"schema": "jitrl.memory.status/1", **facts})
@@ -378,13 +299,4 @@ def _table(*heads: str) -> Table:
 
 
 def _add(table: Table, *cells: Any) -> None:
-    table.add_row(*(Text(_printable(str(cell))) for cell in cells))
-
-
-def _tell(text: str, style: str = "") -> None:
-    people().print(Text(_printable(text), style=style), soft_wrap=True)
-
-
-def _printable(text: str) -> str:
-    """Without control characters: what a page said must not steer the terminal."""
-    return "".join(c if c.isprintable() else "�" for c in text)
+    table.add_row(*(Text(printable(str(cell))) for cell in cells))

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from jitrl.cli.output import emit, people
-from jitrl.errors import ConfigError, ModelError
+from jitrl.errors import ConfigError, InputError, ModelError
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -88,16 +88,18 @@ def check(
     """Load a model, run its probe and score one small step."""
     import numpy as np
 
-    from jitrl import config, registry
+    from jitrl import config, config_values, registry
     from jitrl.models.scorers import PROBE
 
+    if name and name not in (known := registry.names("models")):
+        raise InputError(f"no model is named {name!r}; there are {', '.join(known)}")
     settings = config.load().model
     options: dict[str, Any] = {} if name and name != settings.name else dict(settings.options)
     for given in option:
         key, is_pair, value = given.partition("=")
         if not is_pair:
-            raise ConfigError(f"option {given!r} is not of the form KEY=VALUE")
-        options[key] = config.plain(value)
+            raise InputError(f"option {given!r} is not of the form KEY=VALUE")
+        options[key] = config_values.plain(value)
     name = name or settings.name
     if name == "embedded" and "path" not in options and "replay" not in options:
         _checked_digest()

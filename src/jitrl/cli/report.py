@@ -10,12 +10,14 @@ import typer
 
 from jitrl.cli.output import emit, people
 from jitrl.core.stats import Cluster
-from jitrl.errors import ConfigError, StoreError
+from jitrl.errors import InputError, StoreError
 from jitrl.run import chart
 from jitrl.run import report as reports
 from jitrl.run.compare import Comparison, compare
 from jitrl.run.results import gather
 from jitrl.run.words import LANGUAGES, Language, Words
+
+_KINDS = (".md", ".html", ".json", ".png")
 
 
 def report(
@@ -33,6 +35,9 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of Markdown.")] = False,
 ) -> None:
     """Write what came out of runs; without --out, Markdown to stdout."""
+    for path in out:
+        if path.suffix not in _KINDS:
+            raise InputError(f"cannot write {path}; use .md, .html, .json or .png")
     comparison = compare(gather(folders), base=base, allow=differ, by=by)
     for path in out:
         _write(path, comparison, LANGUAGES[lang])
@@ -57,7 +62,5 @@ def _write(path: Path, comparison: Comparison, words: Words) -> None:
                 from jitrl.run import png
 
                 png.write(path, chart.traces(comparison, words), words)
-            case other:
-                raise ConfigError(f"cannot write {other!r}; use .md, .html, .json or .png")
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from error

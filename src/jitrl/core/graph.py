@@ -10,100 +10,19 @@ same however much is known.
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from jitrl.core.cells import Cells
 
 _SETTLED = 1e-3  # smaller changes of V (parts of the reward range) and of U stay where they are
-_SWEEP = 100  # states recomputed beyond an episode's own; the rest waits for the next episode
-_ROWS = 8
-_INFINITE = float("inf")
+_SWEEP = 50  # states recomputed beyond an episode's own; the rest waits for the next episode
+_NOTHING: Mapping[str, int] = {}
 
 
-class Location:
-    """A mean that one voice cannot move: from three on, the extremes count as their neighbors.
-
-    ``(sum - max - min + second max + second min) / n``: a value that only one source has seen does
-    not count against two that agree. Add values one source at a time.
-    """
-
-    __slots__ = ("high", "higher", "low", "lower", "mean", "n", "total")
-
-    def __init__(self) -> None:
-        self.n, self.total, self.mean = 0, 0.0, 0.0
-        self.high = self.higher = -_INFINITE
-        self.low = self.lower = _INFINITE
-
-    def add(self, x: float) -> None:
-        """One more source says ``x``; ``mean`` is the robust mean from here on."""
-        self.n += 1
-        self.total += x
-        if x > self.higher:
-            self.high, self.higher = self.higher, x
-        elif x > self.high:
-            self.high = x
-        if x < self.lower:
-            self.low, self.lower = self.lower, x
-        elif x < self.low:
-            self.low = x
-        within = self.total
-        if self.n >= 3:
-            within += self.high + self.low - self.higher - self.lower
-        self.mean = within / self.n
-
-
-class Cell:
-    """One action in one state.
-
-    Attributes:
-        visits: Rows.
-        ends: Rows that ended their task.
-        reward: What it pays the first time in an episode; ``reward.n`` counts its sources.
-        again: What it pays after that (a coin is picked up once); ``None`` if never taken twice.
-        ret: Return-to-go.
-        next: State it led to → how often.
-        usual: The state it led to most often (the first among equals); ``None`` if to none.
-        seen: Rows whose end or next state is known.
-        rows: Ids of the newest rows.
-    """
-
-    __slots__ = (
-        "action", "again", "ends", "next", "ret", "reward", "rows", "seen", "usual", "visits",
-    )  # fmt: skip
-
-    def __init__(self, action: str) -> None:
-        self.action = action
-        self.visits = self.ends = self.seen = 0
-        self.reward, self.ret = Location(), Location()
-        self.again: Location | None = None
-        self.next: dict[int, int] = {}
-        self.usual: int | None = None
-        self.rows: tuple[int, ...] = ()
-
-    def lead(self, state: int) -> bool:
-        """It led to ``state`` once more; whether that is new."""
-        times = self.next[state] = self.next.get(state, 0) + 1
-        if self.usual is None or times > self.next[self.usual]:
-            self.usual = state
-        elif times == self.next[self.usual]:
-            self.usual = max(self.next, key=self.next.__getitem__)
-        return times == 1
-
-    def onward(self, novelty: Callable[[int], float]) -> float:
-        """Novelty of its usual next state, times the share of times the task went on.
-
-        So what a rare accident opened hardly counts. 0 if it led to no state.
-
-        Args:
-            novelty: U of a state id.
-        """
-        if self.usual is None:
-            return 0.0
-        return novelty(self.usual) * (self.seen - self.ends) / self.seen
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One learned step; ``state`` and ``next`` are ids, rewards and returns are centred.
 
     Attributes:
@@ -124,7 +43,7 @@ class Step:
 
 
 class Graph:
-    """Cells, values and novelty of one scope.
+    """Cells, values and novelty of one scope. State ids count from 0.
 
     Args:
         gamma: Discount of values.
@@ -134,60 +53,57 @@ class Graph:
     def __init__(self, gamma: float, onward: float) -> None:
         self.gamma, self.onward = gamma, onward
         self.reach = 0.0
-        self._cells: dict[int, dict[str, Cell]] = {}
-        self._before: dict[int, list[int]] = {}
-        self._value: dict[int, float] = {}
-        self._novelty: dict[int, float] = {}
-        self._own: dict[int, float] = {}
+        self.cells = Cells()
+        self._at: dict[int, dict[str, int]] = {}
+        self._before: dict[int, array[int]] = {}
+        self._value, self._novelty, self._own = array("d"), array("d"), array("d")
         self._waiting: deque[int] = deque()
         self._queued: set[int] = set()
         self._highest: list[float] = []
 
-    def cells(self, state: int) -> Collection[Cell]:
-        """Cells of a state, in the order they were first seen."""
-        return self._cells.get(state, {}).values()
-
-    def cell(self, state: int, action: str) -> Cell | None:
-        """The cell, or ``None`` if nothing is known of it."""
-        return self._cells.get(state, {}).get(action)
+    def at(self, state: int) -> Mapping[str, int]:
+        """Action → cell of a state, in the order they were first seen."""
+        return self._at.get(state, _NOTHING)
 
     def value(self, state: int) -> float:
         """V: return of the best known action; 0 for a state nothing is known of."""
-        return self._value.get(state, 0.0)
+        return self._value[state] if 0 <= state < len(self._value) else 0.0
 
     def novelty(self, state: int) -> float:
         """U in [0, 1]: newest thing here or beyond; 1 for a state nothing is known of."""
-        return self._novelty.get(state, 1.0)
+        return self._novelty[state] if 0 <= state < len(self._novelty) else 1.0
 
     def learn(self, steps: Sequence[Step]) -> None:
         """Take in one episode, and let its news travel backwards."""
-        paid: dict[tuple[int, str], list[float]] = {}
-        for step in steps:
-            cells = self._cells.setdefault(step.state, {})
-            cell = cells.get(step.action)
+        cells = self.cells
+        paid: dict[int, list[float]] = {}
+        for state, action, reward, ret, after, terminal, novelty, row in steps:
+            self._make_room(state if after is None else max(state, after))
+            here = self._at.setdefault(state, {})
+            cell = here.get(action)
             if cell is None:
-                cell = cells[step.action] = Cell(step.action)
-            cell.visits += 1
-            cell.ends += step.terminal
-            cell.seen += step.terminal + (step.next is not None)
-            cell.rows = (*cell.rows[1 - _ROWS :], step.row)
-            if step.next is not None and cell.lead(step.next):
-                self._before.setdefault(step.next, []).append(step.state)
-                self._value.setdefault(step.next, 0.0)
-                self._novelty.setdefault(step.next, 1.0)
-            self._own[step.state] = step.novelty
-            gains = paid.get((step.state, step.action))
+                cell = here[action] = cells.start(action)
+            if cells.visit(cell, row, after, terminal):
+                assert after is not None
+                self._before.setdefault(after, array("i")).append(state)
+            self._own[state] = novelty
+            gains = paid.get(cell)
             if gains is None:
-                cell.reward.add(step.reward)
-                paid[step.state, step.action] = [step.ret]
+                cells.paid(cell, reward)
+                paid[cell] = [ret]
             else:
-                cell.again = cell.again or Location()
-                cell.again.add(step.reward)
-                gains.append(step.ret)
-        for (state, action), gains in paid.items():
-            self._cells[state][action].ret.add(sum(gains) / len(gains))
+                cells.paid_again(cell, reward)
+                gains.append(ret)
+        for cell, gains in paid.items():
+            cells.returned(cell, sum(gains) / len(gains))
         self._stretch(max((abs(s.reward) for s in steps), default=0.0))
         self._settle(dict.fromkeys(step.state for step in reversed(steps)))
+
+    def _make_room(self, state: int) -> None:
+        """Columns reach up to ``state``."""
+        for column, unknown in ((self._value, 0.0), (self._novelty, 1.0), (self._own, 0.0)):
+            if state >= len(column):
+                column.extend([unknown] * (state + 1 - len(column)))
 
     def _stretch(self, size: float) -> None:
         """The range of rewards that two episodes bear out (one, while there is only one)."""
@@ -215,31 +131,11 @@ class Graph:
                         waiting.append(earlier)
 
     def _recompute(self, state: int) -> bool:
-        """New V and U of a state; whether they moved enough to tell those before it."""
-        value, novelty, gamma = self._value.__getitem__, self._novelty.__getitem__, self.gamma
-        best, newest = -_INFINITE, self._own.get(state, 0.0)
-        for cell in self._cells[state].values():
-            q = backed_up(cell, gamma, value)
-            if q > best:
-                best = q
-            beyond = self.onward * cell.onward(novelty)
-            if beyond > newest:
-                newest = beyond
-        moved = abs(best - self.value(state)) > _SETTLED * self.reach
-        moved = moved or abs(newest - self.novelty(state)) > _SETTLED
-        self._value[state], self._novelty[state] = best, newest
+        """New Q, V and U of a state; whether they moved enough to tell those before it."""
+        value, novelty = self._value, self._novelty
+        best, beyond = self.cells.back_up(self._at[state].values(), self.gamma, value, novelty)
+        newest = max(self._own[state], self.onward * beyond)
+        moved = abs(best - value[state]) > _SETTLED * self.reach
+        moved = moved or abs(newest - novelty[state]) > _SETTLED
+        value[state], novelty[state] = best, newest
         return moved
-
-
-def backed_up(cell: Cell, gamma: float, value: Callable[[int], float]) -> float:
-    """``Q = R + gamma * E[V(next)]`` of a cell; a task's end is worth 0.
-
-    Args:
-        value: V of a state id.
-    """
-    if not cell.next:
-        return cell.reward.mean
-    total = 0.0
-    for state, times in cell.next.items():
-        total += times * value(state)
-    return cell.reward.mean + gamma * total / cell.seen

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from jitrl.core.graph import Cell, Graph, backed_up
+from jitrl.core.graph import Graph
 
 _SWEEP = 30  # states recomputed after a step, beyond three times those visited, at most
 _SETTLED = 1e-6  # smaller changes of V and U stay where they are
@@ -69,7 +69,7 @@ class Overlay:
         known = self._novelty.get(state)
         return self._graph.novelty(state) if known is None else known
 
-    def onward(self, state: int, action: str, cell: Cell | None) -> float:
+    def onward(self, state: int, action: str, cell: int | None) -> float:
         """Novelty that lies behind the action; 0 where that is not known.
 
         Args:
@@ -78,15 +78,20 @@ class Overlay:
         if (state, action) in self._after:
             after = self._after[state, action]
             return 0.0 if after is None else self.novelty(after)
-        return cell.onward(self.novelty) if cell else 0.0
+        return 0.0 if cell is None else self._graph.cells.beyond(cell, self.novelty)
 
-    def q(self, state: int, action: str, cell: Cell | None) -> float:
+    def q(self, state: int, action: str, cell: int | None) -> float:
         """Q of an action: what was taken in this episode is not expected to pay again."""
+        graph = self._graph
         if (state, action) in self._after:
             after = self._after[state, action]
-            reward = cell.again.mean if cell and cell.again else 0.0
-            return reward + (0.0 if after is None else self._graph.gamma * self.value(after))
-        return backed_up(cell, self._graph.gamma, self.value) if cell else 0.0
+            reward = 0.0 if cell is None else graph.cells.again(cell)
+            return reward + (0.0 if after is None else graph.gamma * self.value(after))
+        return 0.0 if cell is None else graph.cells.backed_up(cell, graph.gamma, self.value)
+
+    def moved(self, cell: int) -> bool:
+        """Whether the episode has changed the value of a state that the cell led to."""
+        return bool(self._value) and self._graph.cells.leads_to(cell, self._value)
 
     def step(
         self, state: int, action: str, after: int | None, novelty: float, reward: float | None
@@ -100,14 +105,16 @@ class Overlay:
             novelty: How new the newest action is that ``state`` still holds.
             reward: Centred, if it was shown.
         """
+        graph = self._graph
         if state not in self._own:
-            for known in self._graph.cells(state):
-                for following in known.next:
+            for known in graph.at(state).values():
+                for following, _ in graph.cells.next(known):
                     self._before.setdefault(following, {})[state] = None
         self._own[state] = novelty
-        cell = self._graph.cell(state, action)
-        expected = max(cell.next.values(), default=0) if cell else 0
-        came = cell.next.get(after, 0) if cell and after is not None else 0
+        cell = graph.at(state).get(action)
+        known_effects = {} if cell is None else dict(graph.cells.next(cell))
+        expected = max(known_effects.values(), default=0)
+        came = 0 if after is None else known_effects.get(after, 0)
         if after is None or 2 * came >= expected:
             self._count(state, action, reward)
             self._after[state, action] = after
@@ -136,7 +143,7 @@ class Overlay:
     def _recompute(self, state: int) -> bool:
         """New V and U of a state of this episode; whether they moved."""
         values, newest, onward = [], self._own[state], self._graph.onward
-        cells = {cell.action: cell for cell in self._graph.cells(state)}
+        cells = self._graph.at(state)
         for action in dict.fromkeys((*cells, *self.taken_in(state))):
             cell = cells.get(action)
             values.append(self.q(state, action, cell))

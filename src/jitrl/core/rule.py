@@ -5,11 +5,48 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from math import isfinite
 from typing import Literal, get_args, get_origin, get_type_hints
 
 Choose = Literal["argmax", "sample"]
 MemoryOnly = Literal["never", "zero", "positive", "lowest"]
+
+_LEAST, _MOST = 1e-6, 1e6  # beyond, a logit that is divided by it, or gets it added, overflows
+_WIDTH, _SHARE, _NATS = (_LEAST, _MOST), (0.0, 1.0), (0.0, _MOST)
+_RANGES: dict[str, tuple[float, float]] = {
+    "kernel": _WIDTH,
+    "backup": _SHARE,
+    "shrink": _NATS,
+    "optimism": _SHARE,
+    "explore": _SHARE,
+    "explore_rate": (0.0, 2.0),
+    "bonus": (-_MOST, _MOST),
+    "backoff": _WIDTH,
+    "floor": _NATS,
+    "eps": _NATS,
+    "temperature_prior": _WIDTH,
+    "beta": _NATS,
+    "novelty": _NATS,
+    "novelty_kernel": _WIDTH,
+    "onward": _SHARE,
+    "repeat": _NATS,
+    "repeat_action": _NATS,
+    "untrusted": _NATS,
+    "temperature": _WIDTH,
+    "kl_cap": _NATS,
+}
+_OPTIONAL = frozenset({"kernel", "backoff", "untrusted", "kl_cap"})
+
+
+def check_number(name: str, value: object, low: float, high: float) -> None:
+    """Refuse what is no number (a truth value is none) or lies outside [low, high].
+
+    Raises:
+        ValueError: With the name, the value and the range.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{name} is {value!r}; it must be a number")
+    if not low <= value <= high:
+        raise ValueError(f"{name} is {value}; it must be in [{low:g}, {high:g}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +84,7 @@ class UpdateRule:
         onward: Discount of novelty that lies behind an action.
         repeat: Nats off for each time this episode took the action in this very state.
         repeat_action: Nats off if this episode took the action in any state.
+        episode: Whether what the running episode has shown counts at once, repeats included.
         untrusted: Most that one principal's rows of untrusted bases can move a logit, nats;
             ``None`` treats them like all others.
         memory_only: What becomes of actions that the memory knows and the model did not propose:
@@ -76,12 +114,13 @@ class UpdateRule:
     eps: float = 1e-8
     prior: Literal["logit", "confidence"] = "logit"
     temperature_prior: float = 1.0
-    beta: float = 60.0
-    novelty: float = 20.0
+    beta: float = 90.0
+    novelty: float = 30.0
     novelty_kernel: float = 0.05
     onward: float = 0.8
-    repeat: float = 6.0
-    repeat_action: float = 6.0
+    repeat: float = 9.0
+    repeat_action: float = 9.0
+    episode: bool = True
     untrusted: float | None = 0.2
     memory_only: MemoryOnly = "lowest"
     choose: Choose = "argmax"
@@ -91,25 +130,17 @@ class UpdateRule:
     def __post_init__(self) -> None:
         """Reject settings that mean nothing."""
         for name, words in _words().items():
-            if getattr(self, name) not in words:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; use {' or '.join(words)}")
-        positive = ("kernel", "backoff", "temperature_prior", "novelty_kernel", "temperature")
-        natural = ("shrink", "floor", "eps", "beta", "novelty", "repeat", "repeat_action")
-        limits = ("untrusted", "kl_cap", "explore_rate")
-        for name in positive:
             value = getattr(self, name)
-            if value is not None and not (isfinite(value) and value > 0):
-                raise ValueError(f"{name} is {value}; it must be a number above 0")
-        for name in (*natural, *limits):
+            if not (isinstance(value, str) and value in words):
+                raise ValueError(f"{name} is {value!r}; use {' or '.join(words)}")
+        if not isinstance(self.episode, bool):
+            raise ValueError(f"episode is {self.episode!r}; it must be True or False")
+        for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
-            if value is not None and not (isfinite(value) and value >= 0):
-                raise ValueError(f"{name} is {value}; it must be a number of at least 0")
-        for name in ("backup", "optimism", "onward", "explore"):
-            value = getattr(self, name)
-            if value != "memory" and not 0.0 <= value <= 1.0:
-                raise ValueError(f"{name} is {value}; it must be in [0, 1]")
-        if not isfinite(self.bonus):
-            raise ValueError(f"bonus is {self.bonus}; it must be a finite number")
+            if (value is None and name in _OPTIONAL) or (name, value) == ("explore", "memory"):
+                continue
+            check_number(name, value, low, high)
+            object.__setattr__(self, name, float(value))  # 1 and 1.0 are one rule, of one digest
 
     @property
     def digest(self) -> str:

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from jitrl.core.rule import check_number
 from jitrl.types import State
 
 # Scripts written without blanks: Thai, Lao, Burmese, Khmer, Han, Kana, Bopomofo.
@@ -67,14 +68,18 @@ class Retrieval:
             raise ValueError(f"kind is {self.kind!r}; use 'set' or 'multiset'")
         for name in ("ngram", "context_ngram", "k"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}; it must be at least 1")
-        for name in ("context_weight", "threshold"):
-            value = getattr(self, name)
-            if value is not None and not 0.0 <= value <= 1.0:
-                raise ValueError(f"{name} is {value}; it must be in [0, 1]")
-        if not 0.0 < self.cap < 1.0:
+            if value is None and name != "ngram":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} is {value!r}; it must be a whole number of at least 1")
+        if self.context_weight is not None:
+            check_number("context_weight", self.context_weight, 0.0, 1.0)
+        check_number("threshold", self.threshold, 0.0, 1.0)
+        check_number("cap", self.cap, 0.0, 1.0)
+        if self.cap in (0.0, 1.0):
             raise ValueError(f"cap is {self.cap}; it must be in (0, 1)")
+        if not isinstance(self.match_place, bool):
+            raise ValueError(f"match_place is {self.match_place!r}; it must be True or False")
 
 
 class Bags(NamedTuple):

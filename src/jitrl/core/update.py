@@ -9,11 +9,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from jitrl.core.evidence import Evidence, returns_by_action
 from jitrl.core.rule import UpdateRule
-from jitrl.types import Candidate, Decision, Neighbor, Neighborhood, Weighed
+from jitrl.types import Candidate, Decision, Neighbor, Neighborhood, Neighbors, Weighed
 
 _TIE = 1e-9
 _NO_CONFIDENCE = -700.0  # a logit whose confidence is 0
+_MOST = 1e100  # logits beyond it overflow when they are divided by a temperature
 
 
 def softmax(z: np.ndarray) -> np.ndarray:
@@ -38,28 +40,31 @@ def improved_policy(prior: np.ndarray, advantage: np.ndarray, beta: float) -> np
 
 def candidates_with_memory(
     proposed: Sequence[Candidate],
-    tried: Mapping[str, float],
+    tried: Mapping[str, Sequence[float]],
     rule: UpdateRule,
     allowed: Collection[str] | None = None,
 ) -> list[Candidate]:
     """The model's candidates, then the memory's own as ``rule.memory_only`` says (eq. 23).
 
     Args:
-        tried: Mean return of each action of the neighborhood, nearest first.
+        tried: Returns of each action of the neighborhood, nearest first.
         allowed: Actions that may join; ``None`` leaves it to the rule.
     """
     known = {c.action for c in proposed}
     extra = [a for a in tried if a not in known and (allowed is None or a in allowed)]
-    if not extra or rule.memory_only == "never":
-        return list(proposed)
-    if rule.memory_only == "lowest" and allowed is None:
+    if not extra or _keeps_out(rule, allowed):
         return list(proposed)
     if rule.memory_only == "positive":
-        extra = [a for a in extra if tried[a] > 0.0]
+        extra = [a for a in extra if sum(tried[a]) > 0.0]
     z = min(c.logit for c in proposed) if rule.memory_only == "lowest" else 0.0
     if rule.prior == "confidence":
         z = _NO_CONFIDENCE
     return [*proposed, *(Candidate(a, z, "memory") for a in extra)]
+
+
+def _keeps_out(rule: UpdateRule, allowed: Collection[str] | None) -> bool:
+    """Whether no action of the memory may join."""
+    return rule.memory_only == "never" or (rule.memory_only == "lowest" and allowed is None)
 
 
 def normalized(advantage: np.ndarray, rule: UpdateRule, reach: float) -> tuple[np.ndarray, float]:
@@ -138,33 +143,6 @@ def propensities(corrected: np.ndarray, rule: UpdateRule) -> np.ndarray:
     return np.asarray(best / best.sum())
 
 
-class _Evidence:
-    """Neighbors as columns, and sums of them for each candidate."""
-
-    def __init__(self, neighbors: Sequence[Neighbor], place: Mapping[str, int]) -> None:
-        columns = zip(*neighbors, strict=True) if neighbors else ((),) * len(Neighbor._fields)
-        named = dict(zip(Neighbor._fields, columns, strict=True))
-        self.similarity = np.array(named["similarity"], float)
-        self.ret = np.array(named["ret"], float)
-        self.visits = np.array(named["visits"], float)
-        self.reward = np.array(named["reward"], float)
-        self.terminal = np.array(named["terminal"], float)
-        value = np.array(named["value"], float)  # None becomes nan: no graph is kept
-        self.value = np.where(np.isnan(value), self.ret, value)
-        self.at = np.array([place[action] for action in named["action"]], int)
-        self._size = len(place)
-
-    def weights(self, width: float | None) -> np.ndarray:
-        """``exp((similarity - 1) / width)``, shape [K]."""
-        if width is None:
-            return np.ones(len(self.similarity))
-        return np.asarray(np.exp((self.similarity - 1.0) / width))
-
-    def total(self, column: np.ndarray) -> np.ndarray:
-        """Sum of ``column`` for each action, left to right, shape [A']."""
-        return np.bincount(self.at, weights=column, minlength=self._size)
-
-
 def decide(
     proposed: Sequence[Candidate],
     neighbors: Neighborhood | Sequence[Neighbor],
@@ -191,75 +169,47 @@ def decide(
         allowed: Which actions of the memory may join the model's; ``None`` leaves it to the rule.
 
     Raises:
-        ValueError: If there are no candidates, one occurs twice, or a logit is not finite.
+        ValueError: If there are no candidates, one is empty or occurs twice, or a logit is not
+            finite.
     """
     _check(proposed)
-    near = neighbors if isinstance(neighbors, Neighborhood) else Neighborhood(tuple(neighbors))
-    heard = [n for n in near.neighbors if n.trusted or rule.untrusted is None]
-    returns: dict[str, list[float]] = {}
-    for n in near.neighbors:
-        returns.setdefault(n.action, []).append(n.ret)
-    means = {a: sum(g) / len(g) for a, g in returns.items()}
-    everyone = candidates_with_memory(proposed, means, rule, allowed)
-    actions = [c.action for c in everyone]
-    place = {a: i for i, a in enumerate(actions)}
-    for n in heard:
-        place.setdefault(n.action, len(place))  # no candidate, but part of V and of the scale
-    seen = _Evidence(heard, place)
+    near = neighbors if isinstance(neighbors, Neighborhood) else Neighborhood(neighbors)
+    known = Neighbors.of(near.neighbors)
+    heard = known
+    if rule.untrusted is not None and not known.trusted.all():
+        heard = known.only(np.flatnonzero(known.trusted))
+    tried = {} if _keeps_out(rule, allowed) else returns_by_action(known)
+    everyone = candidates_with_memory(proposed, tried, rule, allowed)
+    seen = Evidence(heard, [c.action for c in everyone])
     size, draws = len(everyone), [float(rng.random())]
 
     z = np.array([c.logit for c in everyone], float) / rule.temperature_prior
-    prior = softmax(z)
-    base = z if rule.prior == "logit" else 1.0 / (1.0 + np.exp(-z))
-
-    near_weight = seen.weights(rule.kernel) * seen.visits
-    mass, q_row = near_weight.sum(), (1 - rule.backup) * seen.ret + rule.backup * seen.value
-    tries = seen.total(near_weight)
-    tried = tries > 0
-    q = seen.total(near_weight * q_row) / np.where(tried, tries, 1.0)
-    value = float(tries @ q / mass) if mass > 0 else 0.0
-    if mass > 0:
-        off = _backoff(seen, rule)
-        if rule.untried == "share":
-            credit = rule.optimism + (1.0 - rule.optimism) * np.minimum(tries, 1.0)
-            weight = tries + rule.shrink
-            q = tries * q + rule.shrink * (credit * value + off)
-            q = np.where(weight > 0, q / np.where(weight > 0, weight, 1.0), credit * value + off)
-        else:
-            pulled = (tries * q + rule.shrink * (value + off)) / (tries + rule.shrink + ~tried)
-            chance = explore_probability(returns, rule)
-            q = np.where(tried, pulled, 0.0)
-            for i in np.flatnonzero(~tried):
-                draws.append(float(rng.random()))
-                if draws[-1] < chance:
-                    q[i] = value + rule.bonus / len(heard)
-            if rule.baseline == "actions" and not tried.all():
-                value = float(q.sum() / len(q))
-        advantage = q - value
-        whole = len(place) if rule.normalize == "max_positive" else size
+    base = z if rule.prior == "logit" else 1.0 / (1.0 + np.exp(-np.maximum(z, _NO_CONFIDENCE)))
+    q, value = _estimates(seen, rule, rng, draws)
+    advantage = q - value
+    whole = len(q) if rule.normalize == "max_positive" else size
+    scaled, scale = np.zeros(size), 0.0
+    if len(heard):
         scaled, scale = normalized(advantage[:whole], rule, near.reach)
-    else:
-        q = advantage = scaled = np.zeros(len(place))
-        scale = 0.0
-
-    new, bonus = _exploration(everyone, near, seen, rule)
-    bonus = bonus + _nudge(place, size, near, rule)
+    new, bonus = _exploration(everyone, near, known, seen, rule)
+    if heard is not known:
+        bonus = bonus + _nudge(size, near, known, seen, rule)
     correction, policy, kl = capped(z, rule.beta * scaled[:size] + bonus, rule)
     corrected = base + correction
     chance_of = propensities(corrected, rule)
     chosen = min(int(np.searchsorted(np.cumsum(chance_of), draws[0], "right")), size - 1)
     while chance_of[chosen] == 0.0:  # rounding at the very end of the sum
         chosen -= 1
-    visits = seen.total(seen.visits)
-    columns = (prior, visits, q, advantage, scaled, bonus, correction, corrected, policy)
+    visits = seen.total(heard.visits)
+    columns = (softmax(z), visits, q, advantage, scaled, bonus, correction, corrected, policy)
     numbers = zip(*(c[:size].tolist() for c in (*columns, chance_of, new)), strict=True)
     return Decision(
-        action=actions[chosen],
+        action=everyone[chosen].action,
         candidates=tuple(
             Weighed(c.action, c.logit, c.source, *row)
             for c, row in zip(everyone, numbers, strict=True)
         ),
-        neighbors=near.neighbors,
+        neighbors=known,
         value=value,
         scale=scale,
         kl=kl,
@@ -267,20 +217,60 @@ def decide(
         rule=rule.digest,
         version=near.version,
         excluded=near.excluded,
-        reason="" if near.neighbors else "empty",
+        reason="" if len(known) else "empty",
     )
 
 
-def _backoff(seen: _Evidence, rule: UpdateRule) -> np.ndarray:
+def _estimates(
+    seen: Evidence, rule: UpdateRule, rng: np.random.Generator, draws: list[float]
+) -> tuple[np.ndarray, float]:
+    """Q of each action, [A'], and V; all 0 where no neighbor weighs anything.
+
+    Args:
+        draws: What is drawn for untried actions is added to it.
+    """
+    weight = seen.near(rule.kernel)
+    mass = float(weight.sum())
+    if mass <= 0.0:
+        return np.zeros(len(seen.place)), 0.0
+    mixed = (1.0 - rule.backup) * seen.neighbors.ret + rule.backup * seen.value
+    tries = seen.total(weight)
+    tried = tries > 0
+    q = seen.total(weight * mixed) / np.where(tried, tries, 1.0)
+    value = float(tries @ q / mass)
+    off = _backoff(seen, rule)
+    if rule.untried == "share":
+        credit = rule.optimism + (1.0 - rule.optimism) * np.minimum(tries, 1.0)
+        pull = credit * value + off
+        if rule.shrink == 0.0:
+            return np.where(tried, q, pull), value
+        return (tries * q + rule.shrink * pull) / (tries + rule.shrink), value
+    pulled = (tries * q + rule.shrink * (value + off)) / (tries + rule.shrink + ~tried)
+    chance = explore_probability(returns_by_action(seen.neighbors), rule)
+    q = np.where(tried, pulled, 0.0)
+    for i in np.flatnonzero(~tried):
+        draws.append(float(rng.random()))
+        if draws[-1] < chance:
+            q[i] = value + rule.bonus / len(seen.neighbors)
+    if rule.baseline == "actions" and not tried.all():
+        value = float(q.sum() / len(q))
+    return q, value
+
+
+def _backoff(seen: Evidence, rule: UpdateRule) -> np.ndarray:
     """Mean immediate reward of equal actions in a wider circle, one pseudo-visit of 0, [A']."""
     if rule.backoff is None:
-        return np.zeros(seen._size)
-    wide = seen.weights(rule.backoff) * seen.visits
-    return np.asarray(seen.total(wide * seen.reward) / (seen.total(wide) + 1.0))
+        return np.zeros(len(seen.place))
+    wide = seen.near(rule.backoff)
+    return np.asarray(seen.total(wide * seen.neighbors.reward) / (seen.total(wide) + 1.0))
 
 
 def _exploration(
-    candidates: Sequence[Candidate], near: Neighborhood, seen: _Evidence, rule: UpdateRule
+    candidates: Sequence[Candidate],
+    near: Neighborhood,
+    known: Neighbors,
+    seen: Evidence,
+    rule: UpdateRule,
 ) -> tuple[np.ndarray, np.ndarray]:
     """How new each candidate is, [A], and the nats that novelty and repeats add to it, [A].
 
@@ -288,18 +278,18 @@ def _exploration(
     ended the task. What lies behind an action counts, discounted by ``onward``.
     """
     size = len(candidates)
-    if not near.neighbors or rule.novelty == rule.repeat == rule.repeat_action == 0.0:
+    if not len(known) or rule.novelty == rule.repeat == rule.repeat_action == 0.0:
         return np.ones(size), np.zeros(size)
-    wide = seen.weights(rule.novelty_kernel) * seen.visits
+    wide = seen.near(rule.novelty_kernel)
     tries = seen.total(wide)[:size]
-    ended = seen.total(wide * seen.terminal)[:size]
+    ended = seen.total(wide * seen.neighbors.terminal)[:size]
     new = (1.0 - ended / (tries + 1.0)) / (1.0 + tries)
-    place = {c.action: i for i, c in enumerate(candidates)}
     ahead, taken = np.zeros(size), np.zeros(size)
-    for n in near.neighbors:
-        i = place.get(n.action)
-        if n.similarity == 1.0 and i is not None:
-            ahead[i], taken[i] = max(ahead[i], n.onward), max(taken[i], n.taken)
+    for k in (known.similarity == 1.0).nonzero()[0].tolist():
+        i = seen.place.get(known.action[k], size)
+        if i < size:
+            ahead[i] = max(ahead[i], known.onward[k])
+            taken[i] = max(taken[i], known.taken[k])
     again = np.array([near.repeats.get(c.action, 0) > 0 for c in candidates], float)
     reachable = np.maximum(new, rule.onward * ahead)
     if near.reach == 0.0 and reachable.max() > 0:  # nothing known has paid: look on, evenly
@@ -307,12 +297,14 @@ def _exploration(
     return new, rule.novelty * reachable - rule.repeat * taken - rule.repeat_action * again
 
 
-def _nudge(place: Mapping[str, int], size: int, near: Neighborhood, rule: UpdateRule) -> np.ndarray:
+def _nudge(
+    size: int, near: Neighborhood, known: Neighbors, seen: Evidence, rule: UpdateRule
+) -> np.ndarray:
     """What untrusted rows may add, [A]: at most ``untrusted`` nats for each of their principals."""
     nudge = np.zeros(size)
-    for n in near.neighbors:
-        i = place.get(n.action, size)
-        if rule.untrusted is not None and not n.trusted and i < size and n.ret != 0.0:
+    for n in known.only(np.flatnonzero(~known.trusted)):
+        i = seen.place.get(n.action, size)
+        if rule.untrusted is not None and i < size and n.ret != 0.0:
             near_by = 1.0 if rule.kernel is None else np.exp((n.similarity - 1.0) / rule.kernel)
             size_of = min(1.0, abs(n.ret) / near.reach) if near.reach > 0 else 1.0
             nudge[i] += np.sign(n.ret) * size_of * rule.untrusted * near_by * n.sources
@@ -324,8 +316,12 @@ def _check(proposed: Sequence[Candidate]) -> None:
         raise ValueError("no candidates; a decision needs at least one")
     seen = set[str]()
     for c in proposed:
-        if not np.isfinite(c.logit):
-            raise ValueError(f"logit of {c.action!r} is {c.logit}; it must be a finite number")
+        if not c.action:
+            raise ValueError("a candidate has no action; give its canonical text")
+        if not abs(c.logit) <= _MOST:
+            raise ValueError(
+                f"logit of {c.action!r} is {c.logit}; it must be a finite number, at most {_MOST:g}"
+            )
         if c.action in seen:
             raise ValueError(f"candidate {c.action!r} occurs twice; each action once")
         seen.add(c.action)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
-from jitrl.core.graph import backed_up
+import numpy as np
+
 from jitrl.core.overlay import Overlay, Taken
 from jitrl.core.similarity import Bags, alike, bags
+from jitrl.memory.index import Similar
 from jitrl.memory.view import View
-from jitrl.types import Decision, Neighbor, Neighborhood, State
+from jitrl.types import Decision, Neighbor, Neighborhood, Neighbors, State
 
 _CELLS = 256  # nearest cells a decision is given
 _ROWS = 8
-_SIMILARITY = attrgetter("similarity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +63,19 @@ class Session:
         with view.lock:
             self.advance()
             found = view.index.search(state, floor)
-            places = list(zip(found.ids.tolist(), found.similarities.tolist(), strict=True))
             excluded = 0
             if view.left_out:
-                excluded = sum(view.left_out.get(at, 0) for at, _ in places)
+                excluded = sum(view.left_out.get(at, 0) for at in found.ids.tolist())
             if view.lens.rule.unit == "rows":
-                near = list(self._rows(places))
+                near = Neighbors.of(self._rows(found))
             else:
                 least = view.lens.retrieval.threshold if floor is None else floor
-                near = [*self._episode(state, least), *self._cells(places), *self._voices(places)]
-                near.sort(key=_SIMILARITY, reverse=True)
+                near = self._cells(found)
+                other = [*self._episode(state, least), *self._voices(found)]
+                if other:
+                    near = near.joined(Neighbors.of(other))
             return Neighborhood(
-                tuple(near), view.version, view.graph.reach, excluded, dict(self._overlay.repeats)
+                near, view.version, view.graph.reach, excluded, dict(self._overlay.repeats)
             )
 
     def step(
@@ -93,7 +94,8 @@ class Session:
             c.novelty / (1.0 + c.novelty) if c.action == decision.action else c.novelty
             for c in decision.candidates
         )
-        self._steps.append(_Step(state, decision.action, following, left, reward))
+        if self.view.lens.rule.episode:
+            self._steps.append(_Step(state, decision.action, following, left, reward))
         return left
 
     def advance(self) -> None:
@@ -118,35 +120,43 @@ class Session:
             self._states[known] = state
         return known
 
-    def _cells(self, places: Sequence[tuple[int, float]]) -> Iterator[Neighbor]:
-        graph, overlay, left = self._graph, self._overlay, _CELLS
-        for at, similarity in places:
-            here = overlay.taken_in(at)
-            cells = graph.cells(at)
-            for cell in cells:
-                action, taken = cell.action, 0
-                if action in here:
-                    taken, value = here[action].times, overlay.q(at, action, cell)
-                else:
-                    value = backed_up(cell, graph.gamma, overlay.value)
-                yield Neighbor(
-                    action,
-                    similarity,
-                    value if taken else cell.ret.mean,
-                    float(cell.visits),
-                    float(cell.reward.n),
-                    value,
-                    cell.reward.mean,
-                    cell.ends / cell.visits,
-                    overlay.onward(at, action, cell) if similarity == 1.0 else 0.0,
-                    taken,
-                    True,
-                    cell.rows,
-                    at,
-                )
-            left -= len(cells)
-            if left <= 0:
-                return
+    def _cells(self, found: Similar) -> Neighbors:
+        """The nearest cells, as the episode leaves their values."""
+        graph, cells = self._graph, self._graph.cells
+        near: list[int] = []
+        counts: list[int] = []
+        for state in found.ids.tolist():
+            here = graph.at(state).values()
+            near.extend(here)
+            counts.append(len(here))
+            if len(near) >= _CELLS:
+                break
+        at, states = np.array(near, np.intp), found.ids[: len(counts)].repeat(counts)
+        visits, sources, ends, _, reward, ret, q, onward = cells.numbers(at)
+        numbers = np.empty((11, len(near)))
+        numbers[0] = found.similarities[: len(counts)].repeat(counts)
+        numbers[1:9] = ret, visits, sources, q, reward, ends / visits, onward, np.zeros(len(near))
+        numbers[9:] = np.ones(len(near)), states
+        neighbors = Neighbors([cells.action[i] for i in near], numbers, cells.rows(at))
+        if self._steps:
+            self._as_the_episode_leaves(neighbors, near, states.tolist())
+        return neighbors
+
+    def _as_the_episode_leaves(
+        self, near: Neighbors, cells: Sequence[int], states: Sequence[int]
+    ) -> None:
+        """Write what the episode changed about the memory's ``cells`` into their columns."""
+        overlay, gamma = self._overlay, self._graph.gamma
+        for k, (cell, action, state) in enumerate(zip(cells, near.action, states, strict=True)):
+            here = overlay.taken_in(state).get(action)
+            if here is not None:
+                near.taken[k] = here.times
+                near.value[k] = near.ret[k] = overlay.q(state, action, cell)
+            elif overlay.moved(cell):
+                near.value[k] = self._graph.cells.backed_up(cell, gamma, overlay.value)
+            else:
+                continue
+            near.onward[k] = overlay.onward(state, action, cell)
 
     def _episode(self, state: State, least: float) -> Iterator[Neighbor]:
         """What this episode did in states like this one."""
@@ -161,7 +171,7 @@ class Session:
 
     def _taken(self, taken: Taken, similarity: float) -> Neighbor:
         overlay, at, action = self._overlay, taken.state, taken.action
-        cell = self._graph.cell(at, action)
+        cell = self._graph.at(at).get(action)
         value = overlay.q(at, action, cell)
         return Neighbor(
             action,
@@ -183,10 +193,10 @@ class Session:
                 self._bags[state] = bags(state, retrieval)
         return alike(a, b, self._bags[a], self._bags[b], retrieval)
 
-    def _voices(self, places: Sequence[tuple[int, float]]) -> Iterator[Neighbor]:
+    def _voices(self, found: Similar) -> Iterator[Neighbor]:
         if not self.view.voices:
             return
-        for at, similarity in places:
+        for at, similarity in zip(found.ids.tolist(), found.similarities.tolist(), strict=True):
             for (action, _), voice in self.view.voices.get(at, {}).items():
                 yield Neighbor(
                     action,
@@ -198,10 +208,10 @@ class Session:
                     state=at,
                 )
 
-    def _rows(self, places: Sequence[tuple[int, float]]) -> Iterator[Neighbor]:
+    def _rows(self, found: Similar) -> Iterator[Neighbor]:
         """The k nearest rows; among equally similar ones, the newest first."""
         left = self.view.lens.retrieval.k
-        for at, similarity in places:
+        for at, similarity in zip(found.ids.tolist(), found.similarities.tolist(), strict=True):
             for row in reversed(self.view.rows.get(at, [])):
                 if left is not None:
                     if left == 0:

@@ -23,7 +23,7 @@ from jitrl.core.similarity import Retrieval
 from jitrl.errors import MixedMemory
 from jitrl.memory.index import StateIndex
 from jitrl.ports import Change, Store
-from jitrl.types import TRUSTED_BASES, Row
+from jitrl.types import TRUSTED_BASES, Row, State
 
 _GROWTH = 1.25  # the center is looked at again when so many times as many rewards are known
 
@@ -193,17 +193,25 @@ class View:
 
     def _learn(self, rows: Sequence[Row]) -> None:
         mass = discount_mass(rows[-1].step + 1, self.lens.gamma).tolist()
+        known: dict[int, int] = {}  # a step's next state is the state of the step after it
+
+        def place(state: State) -> int:
+            at = known.get(id(state))
+            if at is None:
+                at = known[id(state)] = self.index.add(state)
+            return at
+
         self.graph.learn(
             [
                 Step(
-                    state=self.index.add(row.state),
-                    action=row.action,
-                    reward=row.reward - self._center,
-                    ret=row.ret - self._center * mass[row.step],
-                    next=None if row.next_state is None else self.index.add(row.next_state),
-                    terminal=row.terminal,
-                    novelty=row.novelty,
-                    row=row.id,
+                    place(row.state),
+                    row.action,
+                    row.reward - self._center,
+                    row.ret - self._center * mass[row.step],
+                    None if row.next_state is None else place(row.next_state),
+                    row.terminal,
+                    row.novelty,
+                    row.id,
                 )
                 for row in rows
             ]

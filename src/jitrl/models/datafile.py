@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jitrl.errors import StoreError
+
+_TIMEOUT = 30.0  # seconds to wait for other processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class DataFile:
         self._lock = threading.Lock()
         try:
             self._db = sqlite3.connect(
-                self.path, timeout=30, check_same_thread=False, isolation_level=None
+                self.path, timeout=_TIMEOUT, check_same_thread=False, isolation_level=None
             )
         except sqlite3.Error as error:
             raise self._failure(error) from error
@@ -53,7 +56,19 @@ class DataFile:
         with self.transaction() as db:
             self._prepare(db)
         with self._reporting():
-            self._db.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead()
+
+    def _write_ahead(self) -> None:
+        """Readers and the writer do not wait for each other. SQLite itself does not wait here."""
+        until = time.monotonic() + _TIMEOUT
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+            time.sleep(0.01)
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jitrl.core.stats import Cluster, Curve, Difference, Summary, curve, paired_difference, summary
-from jitrl.errors import ConfigError
+from jitrl.errors import ConfigError, InputError
 from jitrl.run.folder import asked_of
 from jitrl.run.results import Result
 
@@ -87,14 +87,11 @@ def compare(
         by: What the interval is about: other ``task`` s, or other ``seed`` s on these tasks.
 
     Raises:
-        ConfigError: If terms differ that are not allowed to, labels repeat, or nothing is shared.
+        InputError: If a term or the base is not known, or labels repeat.
+        ConfigError: If terms differ that are not allowed to, or nothing is shared.
     """
-    for term in allow:
-        if term not in TERMS:
-            raise ConfigError(f"{term!r} is no term of comparison; terms are {', '.join(TERMS)}")
     labels = [result.label for result in results]
-    if len(set(labels)) < len(labels):
-        raise ConfigError(f"labels must differ, got {labels}; name them with LABEL=FOLDER")
+    check_names(labels, base, allow)
     first = _base(results, base)
     differs = {result.label: _differences(result, first, allow) for result in results}
     tasks = [t for t in first.record.tasks if all(t in r.record.tasks for r in results)]
@@ -125,12 +122,27 @@ def compare(
     )
 
 
+def check_names(labels: Sequence[str], base: str, allow: Collection[str]) -> None:
+    """Refuse a comparison whose labels, base or terms cannot be, before anything is run.
+
+    Raises:
+        InputError: If a label is there twice, or a name is not known.
+    """
+    for term in allow:
+        if term not in TERMS:
+            raise InputError(f"{term!r} is no term of comparison; terms are {', '.join(TERMS)}")
+    if len(set(labels)) < len(labels) or "" in labels:
+        raise InputError(
+            f"labels must differ and not be empty, got {list(labels)}; name them with LABEL=…"
+        )
+    if base and base not in labels:
+        raise InputError(f"no run is labelled {base!r}; there are {list(labels)}")
+
+
 def _base(results: Sequence[Result], label: str) -> Result:
     for result in results:
         if result.label == label or (not label and result.setting("run", "agent") == "static"):
             return result
-    if label:
-        raise ConfigError(f"no run is labelled {label!r}; there are {[r.label for r in results]}")
     return results[0]
 
 

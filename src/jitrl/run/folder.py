@@ -16,7 +16,7 @@ import msgspec
 
 import jitrl
 from jitrl.config import Budget, Settings, digest
-from jitrl.errors import ConfigError, StoreError
+from jitrl.errors import ConfigError, InputError, RecordError, StoreError
 from jitrl.ports import Evaluator
 from jitrl.run.ledger import Ledger, Limits, Price
 from jitrl.stores.lock import FileLock
@@ -95,19 +95,20 @@ def read(folder: Path) -> Record:
     """The record of the run in ``folder``.
 
     Raises:
-        ConfigError: If there is no run, or its record cannot be read.
+        InputError: If there is no run.
+        RecordError: If its record cannot be read.
     """
     path = folder / "run.json"
     if not path.is_file():
-        raise ConfigError(
+        raise InputError(
             f"{folder} holds no run (no run.json); `jitrl run --out {folder}` makes one"
         )
     try:
         record = msgspec.json.decode(path.read_bytes(), type=Record)
     except msgspec.DecodeError as error:
-        raise ConfigError(f"{path} is not a record of a run: {error}") from error
+        raise RecordError(f"{path} is not a record of a run: {error}") from error
     if record.schema != SCHEMA:
-        raise ConfigError(f"{path} has schema {record.schema!r}; this version reads {SCHEMA!r}")
+        raise RecordError(f"{path} has schema {record.schema!r}; this version reads {SCHEMA!r}")
     return record
 
 
@@ -118,11 +119,12 @@ def opened(
     """Begin or resume the run in ``folder`` and keep other processes out of it meanwhile.
 
     Raises:
-        ConfigError: If it holds a run of other settings, something else, or is in use.
+        InputError: If it holds something else.
+        ConfigError: If it holds a run of other settings, or is in use.
     """
     record = _record(settings, tasks, seeds, judge)
     if not (folder / "run.json").is_file() and folder.is_dir() and any(folder.iterdir()):
-        raise ConfigError(f"{folder} is not empty and holds no run; choose a new folder")
+        raise InputError(f"{folder} is not empty and holds no run; choose a new folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

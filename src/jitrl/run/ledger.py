@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Literal
 
@@ -70,7 +71,7 @@ class Price:
     written: float
 
     def __post_init__(self) -> None:
-        if not (self.read >= 0 and self.written >= 0):
+        if not (0 <= self.read < inf and 0 <= self.written < inf):
             raise ConfigError(f"prices are dollars per million tokens, at least 0; got {self}")
 
 
@@ -127,8 +128,8 @@ class Ledger:
         self.limits, self._prices = limits or Limits(), dict(prices or {})
         for name in ("calls", "tokens", "dollars"):
             limit = getattr(self.limits, name)
-            if limit is not None and not limit >= 0:
-                raise ConfigError(f"a limit of {name} is at least 0, got {limit}")
+            if limit is not None and not 0 <= limit < inf:
+                raise ConfigError(f"a limit of {name} is at least 0 (None: no limit), got {limit}")
         self._file = DataFile(path, _KIND)
 
     def meter(self, phase: Phase) -> PhaseMeter:

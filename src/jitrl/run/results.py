@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jitrl.config import Budget
-from jitrl.errors import ConfigError
+from jitrl.errors import InputError
 from jitrl.run import folder as folders
 from jitrl.run.ledger import Total
 from jitrl.stores.sqlite import SQLiteStore
@@ -55,7 +55,7 @@ def read(folder: Path, label: str = "") -> Result:
     """The result of the run in ``folder``.
 
     Raises:
-        ConfigError: If there is no run, or it is not finished.
+        InputError: If there is no run, or it is not finished.
     """
     record = folders.read(folder)
     attempts = int(record.settings["run"]["attempts"])
@@ -75,7 +75,7 @@ def read(folder: Path, label: str = "") -> Result:
             scorers.update(dict.fromkeys(info["scorers"]))
     missing = int(np.isnan(scores).sum())
     if missing:
-        raise ConfigError(
+        raise InputError(
             f"{folder} is not finished: {missing} of {scores.size} episodes are missing; "
             "start it again to play them"
         )
@@ -95,7 +95,7 @@ def gather(places: Sequence[str]) -> list[Result]:
     """The results in ``FOLDER`` or ``LABEL=FOLDER``; a folder of runs stands for all of them.
 
     Raises:
-        ConfigError: If one of them holds no finished run.
+        InputError: If one of them holds no finished run.
     """
     found: list[Result] = []
     for place in places:

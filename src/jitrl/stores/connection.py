@@ -41,8 +41,8 @@ class Connection:
             if not self.is_volatile:
                 try:
                     _check_path(path, readonly)
-                except PermissionError as error:
-                    raise StoreError(f"no permission to look for {path}") from error
+                except (OSError, ValueError) as error:
+                    raise StoreError(f"{path!r} cannot be looked for: {error}") from error
                 if not readonly:
                     self._lock = FileLock(f"{path}.lock")
                     undo.callback(self._lock.close)

@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from jitrl.errors import RecordError
+from jitrl.stores.agreement import check_line
 from jitrl.stores.records import EpisodeRecord, OutcomeEntry
 from jitrl.types import (
     Basis,
@@ -145,6 +146,7 @@ def parse(line: bytes) -> EpisodeRecord:
         raise RecordError(f"schema is {found.schema!r}, expected {SCHEMA!r}")
     if found.version != VERSION:
         raise RecordError(f"version is {found.version}, this jitrl reads version {VERSION}")
+    check_line(found)
     return _record(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from jitrl.errors import InputError, RecordError
-from jitrl.types import Decision, Neighbor, Weighed
+from jitrl.types import Decision, Neighbor, Neighbors, Weighed
 
 # A field's place in its class is the format: add fields at the end, with a default, and old
 # files stay readable; anything else needs a migration. A test pins the order.
@@ -39,10 +39,17 @@ def pack(decisions: Sequence[Decision | None]) -> bytes:
     """
     try:
         return _encode(
-            [d and (_head(d), list(map(_weighed, d.candidates)), d.neighbors) for d in decisions]
+            [
+                d and (_head(d), list(map(_weighed, d.candidates)), list(_records(d.neighbors)))
+                for d in decisions
+            ]
         )
     except (TypeError, UnicodeEncodeError, OverflowError) as error:
         raise InputError(f"a decision cannot be stored: {error}") from error
+
+
+def _records(neighbors: Sequence[Neighbor]) -> Iterable[tuple[object, ...]]:
+    return neighbors.records() if isinstance(neighbors, Neighbors) else neighbors
 
 
 def unpack(body: bytes) -> list[Any]:

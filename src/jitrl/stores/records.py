@@ -25,6 +25,8 @@ Derive = Callable[[Episode, Judgment], tuple[Row, ...]]
 """Makes the rows of an episode from what is journaled about it."""
 
 _STATUSES: tuple[str, ...] = get_args(EpisodeStatus)
+_LARGEST = 1e100
+"""A reward or an outcome; sums of them stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +130,27 @@ def check_episode(episode: Episode) -> None:
     """Refuse what the journal could not give back.
 
     Raises:
-        InputError: For an empty key, an unknown status or basis, or a number that is not finite.
+        InputError: For an empty key, task or action, an unknown status or basis, or a number that
+            is not finite, too large, or outside its range.
     """
     if not episode.key:
         raise InputError("an episode needs a key; it is what makes storing it twice harmless")
+    if not episode.task:
+        raise InputError(f"episode {episode.key!r} needs a task; it says what was to be done")
     if episode.status not in _STATUSES:
         raise InputError(f"episode status {episode.status!r} must be one of {list(_STATUSES)}")
     for name, number in (("started", episode.started), ("finished", episode.finished)):
         _finite(number, f"episode {episode.key!r}: {name}")
     for t, step in enumerate(episode.steps):
         if step.reward is not None:
-            _finite(step.reward, f"episode {episode.key!r}: reward of step {t}")
-        _finite(step.novelty, f"episode {episode.key!r}: novelty of step {t}")
+            _reward(step.reward, f"episode {episode.key!r}: reward of step {t}")
+        if not 0.0 <= step.novelty <= 1.0:
+            raise InputError(
+                f"episode {episode.key!r}: novelty of step {t} is {step.novelty}; "
+                "it must be in [0, 1]"
+            )
+        if not step.action:
+            raise InputError(f"episode {episode.key!r}: action of step {t} is empty")
     if episode.outcome is not None:
         check_outcome(episode.outcome, episode.key)
     check_json(episode.info, f"episode {episode.key!r}: info")
@@ -151,7 +162,7 @@ def check_outcome(outcome: Outcome, key: str) -> None:
     Raises:
         InputError: With the value.
     """
-    _finite(outcome.value, f"episode {key!r}: outcome")
+    _reward(outcome.value, f"episode {key!r}: outcome")
     _known(outcome.basis, key)
 
 
@@ -178,7 +189,7 @@ def check_rows(
             f"episode {key!r} has {length} steps, the judgment {len(judgment.rewards)} rewards"
         )
     for t, reward in enumerate(judgment.rewards):
-        _finite(reward, f"episode {key!r}: judged reward of step {t}")
+        _reward(reward, f"episode {key!r}: judged reward of step {t}")
     if not rows:
         return
     first = rows[0]
@@ -237,6 +248,11 @@ def check_json(value: Any, where: str) -> None:
 def _finite(number: float, where: str) -> None:
     if not math.isfinite(number):
         raise InputError(f"{where} is {number}; it must be a finite number")
+
+
+def _reward(number: float, where: str) -> None:
+    if not -_LARGEST <= number <= _LARGEST:
+        raise InputError(f"{where} is {number}; it must be a finite number, at most {_LARGEST:g}")
 
 
 def _known(basis: Basis, key: str) -> None:

@@ -25,7 +25,20 @@ def sample_decision(action: str, *, version: int = 0) -> Decision:
     """A decision with a different number in every place."""
     candidates = tuple(
         Weighed(
-            a, -0.1 - i, "model", 0.6 - i, 2.0, 1 / 3, 0.1, 0.5, 0.25, 0.75, 0.65, 2 / 3, 1.0, 0.1
+            a,
+            -0.1 - i,
+            "model",
+            0.6 - i / 4,
+            2.0,
+            1 / 3,
+            0.1,
+            0.5,
+            0.25,
+            0.75,
+            0.65,
+            2 / 3,
+            1.0,
+            0.1,
         )
         for i, a in enumerate((action, "部署前(必须运行测试)"))
     )
@@ -52,7 +65,7 @@ def sample_episode(key: str, *, steps: int = 3, scope: str = "shop", task: str =
                 sample_decision(f"click({t})", version=t) if t % 2 == 0 else None,
                 None if t % 2 else 0.5,
                 states[t + 1] if t + 1 < steps else None,
-                novelty=t / 8,
+                novelty=t % 8 / 8,
             )
             for t in range(steps)
         ),

@@ -8,12 +8,12 @@ from jitrl.types.choice import (
     CandidateSource,
     Decision,
     Mode,
-    Neighbor,
     Neighborhood,
     Prompt,
     Proposal,
     Weighed,
 )
+from jitrl.types.neighbors import Neighbor, Neighbors
 from jitrl.types.record import (
     BASES,
     TRUSTED_BASES,
@@ -48,6 +48,7 @@ __all__ = [
     "Mode",
     "Neighbor",
     "Neighborhood",
+    "Neighbors",
     "Observation",
     "Outcome",
     "Prompt",

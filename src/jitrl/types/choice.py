@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from jitrl.types.neighbors import Neighbor
 
 Mode = Literal["off", "shadow", "act"]
 CandidateSource = Literal["model", "memory", "caller"]
@@ -60,54 +62,19 @@ class Proposal:
     calls: int = 0
 
 
-class Neighbor(NamedTuple):
-    """What the memory holds of one action in one similar state (a cell), or a single row of it.
-
-    Attributes:
-        action: Canonical action text.
-        similarity: In [0, 1]; 1.0 only for the same state.
-        ret: Mean return-to-go, centred where the memory centres rewards.
-        visits: Rows it stands for.
-        sources: Distinct sources (episodes of trusted bases, principals of others).
-        value: Q of this (state, action) backed up through the memory's graph; ``None`` where no
-            graph is kept, and then ``ret`` stands alone.
-        reward: Mean immediate reward, centred.
-        terminal: Share of the rows that ended their task.
-        onward: Best novelty that lies behind this action, in [0, 1].
-        taken: How often the present episode took this action in this very state.
-        trusted: Whether the rows rest on a trusted basis.
-        rows: Newest row ids, at most 8, newest last; empty for steps of the present episode.
-        state: The memory's id of the state; -1 if it has none.
-    """
-
-    action: str
-    similarity: float
-    ret: float
-    visits: float = 1.0
-    sources: float = 1.0
-    value: float | None = None
-    reward: float = 0.0
-    terminal: float = 0.0
-    onward: float = 0.0
-    taken: int = 0
-    trusted: bool = True
-    rows: tuple[int, ...] = ()
-    state: int = -1
-
-
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
     """Everything a decision is given from the memory and from the present episode.
 
     Attributes:
-        neighbors: Shape [K], most similar first.
+        neighbors: Shape [K], most similar first; a memory gives them as ``Neighbors``.
         version: Version of the memory this was read at.
         reach: Range of centred rewards in the scope that two sources bear out, reward units.
         excluded: Rows left out because the protocol forbids them (own task in transfer mode).
         repeats: How often the present episode took each action, in any state.
     """
 
-    neighbors: tuple[Neighbor, ...] = ()
+    neighbors: Sequence[Neighbor] = ()
     version: int = 0
     reach: float = 0.0
     excluded: int = 0
@@ -171,7 +138,7 @@ class Decision:
 
     action: str
     candidates: tuple[Weighed, ...]
-    neighbors: tuple[Neighbor, ...] = ()
+    neighbors: Sequence[Neighbor] = ()
     value: float = 0.0
     scale: float = 0.0
     kl: float = 0.0

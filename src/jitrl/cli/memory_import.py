@@ -1,0 +1,126 @@
+"""`jitrl memory import`: episodes from JSON lines, all or none, into a file that may be new."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, BinaryIO
+
+import msgspec
+import typer
+
+from jitrl import given
+from jitrl.cli.memory_options import FILE, GAMMA, JSON, NAME, RETURNS, TRUSTED, deriving
+from jitrl.cli.output import emit, tell
+from jitrl.core.credit import derive_rows
+from jitrl.errors import StoreError
+from jitrl.stores import jsonl
+from jitrl.stores.sqlite import SQLiteStore
+
+
+def import_(
+    file: FILE,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="JSONL file, or - for stdin.")],
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Keep basis, principals and quarantine as they are.")
+    ] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave bad lines out, and list them.")
+    ] = False,
+    principal: Annotated[str, typer.Option(help="Who is answerable for what comes in.")] = "import",
+    gamma: GAMMA = None,
+    returns: RETURNS = None,
+    trusted: TRUSTED = None,
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Add episodes from JSON lines: all or none. They start in quarantine unless trusted.
+
+    A new file is derived by the settings in force, and appears only if something was imported.
+    """
+    given.text(principal, "--principal")
+
+    def read(store: SQLiteStore, lines: Iterable[bytes]) -> jsonl.Imported:
+        settings = deriving(store, gamma, returns, trusted)
+        done = jsonl.read(
+            store,
+            lines,
+            partial(derive_rows, **settings),
+            name=source,
+            trust=trust,
+            skip_bad=skip_bad,
+            principal=principal,
+        )
+        if done.episodes and not store.settings():
+            store.configure(settings)
+        return done
+
+    with _source(source) as lines:
+        done = _filled(file, name, lambda store: read(store, lines))
+    for bad in done.skipped:
+        tell(f"{source}:{bad.line} left out: {bad.reason}", style="yellow")
+    tell(
+        f"{done.episodes} episodes added with {done.rows} rows ({done.quarantined} in quarantine), "
+        f"{done.duplicates} were there already, {len(done.skipped)} lines left out"
+    )
+    if json:
+        emit({"schema": "jitrl.memory.import/1", **msgspec.to_builtins(done)})
+
+
+def _filled(file: str, name: str, read: Callable[[SQLiteStore], jsonl.Imported]) -> jsonl.Imported:
+    """Read into ``file``. A new one is made elsewhere, and comes to its place if it holds anything.
+
+    So a failure leaves nothing behind, and what another process made meanwhile is not touched.
+    """
+    target = Path(given.path(file))
+    if file == ":memory:" or target.exists() or not target.parent.is_dir():
+        with SQLiteStore(file, memory=name) as store:
+            return read(store)
+    try:
+        folder = TemporaryDirectory(prefix=".jitrl-import-", dir=target.parent)
+    except OSError as error:
+        raise StoreError(f"cannot make {file}: {error.strerror}") from error
+    with folder as place:
+        made = Path(place) / "memory.db"
+        with SQLiteStore(made, memory=name) as store:
+            done = read(store)
+        if done.episodes:
+            _put(made, target)
+    return done
+
+
+def _put(made: Path, target: Path) -> None:
+    """Give a complete memory file its name, for good."""
+    if Path(f"{made}-wal").exists():
+        raise StoreError(f"{target} could not be written to its end; free space and import again")
+    try:
+        os.link(made, target)
+    except FileExistsError as error:
+        raise StoreError(f"{target} was made by somebody else meanwhile; import again") from error
+    except OSError:  # no links on this disk
+        made.replace(target)
+    if os.name == "posix":
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def _source(source: str) -> Iterator[BinaryIO]:
+    if source == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = Path(source).open("rb")  # noqa: SIM115  (closed below)
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise StoreError(f"cannot read {source}: {said}") from error
+    with file:
+        yield file

@@ -1,0 +1,66 @@
+"""Options of `jitrl memory` that several commands take, and how rows are derived by them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from jitrl import config, presets
+from jitrl.core.credit import Returns
+from jitrl.errors import ConfigError, InputError
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import BASES, TRUSTED_BASES
+
+FILE = Annotated[str, typer.Argument(metavar="FILE", help="The memory file.")]
+NAME = Annotated[str, typer.Option("--memory", help="Memory in the file.")]
+JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+GAMMA = Annotated[
+    float | None,
+    typer.Option(min=0.0, max=1.0, help="Discount of returns; default: what the memory says."),
+]
+RETURNS = Annotated[
+    Returns | None,
+    typer.Option(help="Kind of returns; default: what the memory says, else discounted."),
+]
+TRUSTED = Annotated[
+    list[str] | None,
+    typer.Option("--trusted", help="Basis that counts by episode; may be repeated."),
+]
+
+
+def deriving(
+    store: SQLiteStore, gamma: float | None, returns: Returns | None, trusted: list[str] | None
+) -> dict[str, Any]:
+    """``gamma``, ``returns`` and ``trusted`` of derived rows, as ``store.configure`` takes them.
+
+    As the options say, else as the memory remembers; one that holds nothing yet takes the settings
+    in force, as ``jitrl.open`` does.
+
+    Raises:
+        InputError: If a basis does not exist.
+        ConfigError: If rows are there and the memory does not remember their discount.
+    """
+    if unknown := sorted(set(trusted or ()).difference(BASES)):
+        raise InputError(f"--trusted {unknown[0]!r} is no basis; there are {', '.join(BASES)}")
+    known = store.settings()
+    if "gamma" not in known and not store.head():
+        known = _in_force()
+    discount = known.get("gamma") if gamma is None else gamma
+    if gamma is not None and not 0.0 <= gamma <= 1.0:  # nan passes the option's own check
+        raise InputError(f"--gamma is {gamma}; it must be in [0, 1]")
+    if discount is None:
+        raise ConfigError(
+            f"memory {store.memory!r} does not say which gamma made its rows; give --gamma"
+        )
+    return {
+        "gamma": float(discount),
+        "returns": returns or known.get("returns", "discounted"),
+        "trusted": sorted(trusted or known.get("trusted", TRUSTED_BASES)),
+    }
+
+
+def _in_force() -> dict[str, Any]:
+    memory = config.load().memory
+    preset = presets.load(memory.preset).changed(gamma=memory.gamma)
+    return {"gamma": preset.gamma, "returns": preset.returns, "trusted": memory.trusted}

@@ -16,9 +16,10 @@ from jitrl.core.update import decide
 from jitrl.memory.index import Similar
 from jitrl.memory.session import Session
 from jitrl.memory.view import View
-from jitrl.types import Candidate, State
+from jitrl.types import Candidate, Decision, State
 
 _CANDIDATES = 8
+_STEPS = 25  # after so many queries to a site, the next one begins an episode
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,10 @@ class Answered:
         found_p50, found_p99: States found by a query.
         neighbors_p50, neighbors_p99: Neighbors that the decision was given.
         search_cpu, search_wall: The states.
-        decision_cpu, decision_wall: The states, what is known of them, and the choice.
+        decision_cpu, decision_wall: The states, what is known of them, and the choice: the first
+            decision of an episode.
+        later_cpu: The same in the course of an episode, after 12 steps in this scope on average,
+            taking in the last of them included.
         largest_scope_decision_cpu: The same, for the queries to the largest scope alone.
         linear: ``None`` where the scan was not run.
     """
@@ -68,6 +72,7 @@ class Answered:
     search_wall: Quantiles
     decision_cpu: Quantiles
     decision_wall: Quantiles
+    later_cpu: Quantiles
     largest_scope_decision_cpu: Quantiles
     linear: Linear | None
 
@@ -82,6 +87,15 @@ class _Query:
 
 
 @dataclass(slots=True)
+class _Running:
+    """An episode that takes one step with each query to its site."""
+
+    session: Session
+    last: tuple[State, Decision] | None = None
+    steps: int = 0
+
+
+@dataclass(slots=True)
 class _Subject:
     """One memory at one threshold, with its clocks."""
 
@@ -90,21 +104,22 @@ class _Subject:
     rng: np.random.Generator
     search: Clock = field(default_factory=Clock)
     decision: Clock = field(default_factory=Clock)
+    later: Clock = field(default_factory=Clock)
     scan: Clock = field(default_factory=Clock)
     found: list[int] = field(default_factory=list)
     neighbors: list[int] = field(default_factory=list)
     mismatches: int = 0
+    running: dict[int, _Running] = field(default_factory=dict)
 
     def ask(self, query: _Query, *, beside_scan: bool) -> None:
         """Answer one query, by the scan too if asked."""
         view, least = self.memory.of(query.site), self.threshold
-        session, rule = Session(view), self.memory.lens.rule
-        decision = self.decision.time(
-            lambda: decide(
-                query.proposed, session.neighborhood(query.state, floor=least), rule, self.rng
-            )
-        )
+        session = self._running(query, view)
+        self.decision.time(lambda: self._decide(Session(view), query))
+        decision = self.later.time(lambda: self._decide(session, query))
         similar = self.search.time(lambda: view.index.search(query.state, least))
+        running = self.running[query.site]
+        running.last, running.steps = (query.state, decision), running.steps + 1
         self.found.append(len(similar.ids))
         self.neighbors.append(len(decision.neighbors))
         if beside_scan:
@@ -112,6 +127,19 @@ class _Subject:
             scope = self.memory.scope(query.site)
             rows = self.scan.time(lambda: scan(self.memory.rows, scope, features, least))
             self.mismatches += not self._agree(rows, similar, view, query.state)
+
+    def _decide(self, session: Session, query: _Query) -> Decision:
+        near = session.neighborhood(query.state, floor=self.threshold)
+        return decide(query.proposed, near, self.memory.lens.rule, self.rng)
+
+    def _running(self, query: _Query, view: View) -> Session:
+        """The session of an episode whose last step led to this query."""
+        running = self.running.get(query.site)
+        if running is None or running.steps == _STEPS:
+            running = self.running[query.site] = _Running(Session(view))
+        if running.last is not None:
+            running.session.step(*running.last, query.state)
+        return running.session
 
     def _agree(
         self, rows: list[tuple[float, int]], similar: Similar, view: View, state: State
@@ -178,6 +206,7 @@ def _answered(subject: _Subject, queries: list[_Query], repeats: int, linear: in
         search_wall=quantiles(search.wall, repeats),
         decision_cpu=quantiles(decision.cpu, repeats),
         decision_wall=quantiles(decision.wall, repeats),
+        later_cpu=quantiles(subject.later.cpu, repeats),
         largest_scope_decision_cpu=quantiles(np.array(decision.cpu)[inside].tolist(), repeats),
         linear=_linear(subject, linear) if linear else None,
     )

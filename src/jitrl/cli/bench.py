@@ -104,23 +104,21 @@ def _show(report: Report) -> None:
             f"(a state in the index: {memory.index_bytes_per_state:.0f}); "
             f"read in {memory.load_s:.1f} s"
         )
-    asked = _table(
-        "memory", "threshold", "found", "neighbors", "search p50", "p99", "with decision p50", "p99"
-    )
+    asked = _table("asked of", "at", "search", "p99", "decision", "p99", "later", "p99")
     for row in report.answers:
         asked.add_row(
             row.memory,
             f"{row.threshold:g}",
-            f"{row.found_p50:.0f}/{row.found_p99:.0f}",
-            f"{row.neighbors_p50:.0f}/{row.neighbors_p99:.0f}",
-            _spread(row.search_cpu.p50),
+            f"{row.search_cpu.p50.median:,.0f}",
             _spread(row.search_cpu.p99),
-            _spread(row.decision_cpu.p50),
+            f"{row.decision_cpu.p50.median:,.0f}",
             _spread(row.decision_cpu.p99),
+            f"{row.later_cpu.p50.median:,.0f}",
+            f"{row.later_cpu.p99.median:,.0f}",
         )
     people().print(asked)
     _show_scan(report)
-    learned = _table("30 rows added to", "rows", "new states", "file p50", "p99", "view p50", "p99")
+    learned = _table("30 rows to", "of rows", "new states", "commit", "p99", "view", "p99")
     for new in report.appended:
         learned.add_row(
             new.memory,
@@ -142,7 +140,9 @@ def _show(report: Report) -> None:
         f"p99 {_spread(index.search.p99)}"
     )
     people().print(
-        "Microseconds of CPU time of one thread; p50/p99, median and range over repeats.",
+        "Microseconds of CPU time of one thread: p50 and p99, the latter with its range over "
+        "repeats. `decision` holds the search: the first of an episode, and a later one. `times "
+        "faster` compares p99 with p99.",
         style="dim",
     )
 
@@ -153,14 +153,12 @@ def _show_scan(report: Report) -> None:
     if not scans:
         people().print("linear scan: not run (use --linear)")
         return
-    table = _table(
-        "linear scan", "threshold", "mismatches", "p50", "p99", "search p99 x", "decision p99 x"
-    )
+    table = _table("scan of", "at", "differ", "scan", "p99", "search, times faster", "decision")
     for row, scan in scans:
         table.add_row(
             row.memory,
             f"{row.threshold:g}",
-            f"{scan.mismatches} of {scan.queries}",
+            f"{scan.mismatches}/{scan.queries}",
             f"{scan.scan_us.p50.median:,.0f}",
             f"{scan.scan_us.p99.median:,.0f}",
             _spread(scan.search_times_faster_p99),

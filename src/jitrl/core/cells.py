@@ -7,7 +7,7 @@ lie together, ``WIDTH`` of them for each cell, and what only learning needs lies
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from operator import mul
 
 import numpy as np
@@ -162,12 +162,21 @@ class Cells:
             return several.items()
         return () if self.usual[i] == _NONE else ((self.usual[i], self._times[i]),)
 
-    def leads_to(self, i: int, states: Container[int]) -> bool:
-        """Whether it led to one of ``states``."""
+    def led(self, i: int, state: int) -> int:
+        """How often it led to ``state``."""
         several = self._next.get(i)
-        if several is None:
-            return self.usual[i] in states
-        return any(state in states for state in several)
+        if several is not None:
+            return several.get(state, 0)
+        return self._times[i] if self.usual[i] == state else 0
+
+    def leading_to(self, cells: Sequence[int], states: Container[int]) -> list[int]:
+        """Places in ``cells`` of those that led to one of ``states``."""
+        usual, several = self.usual, self._next
+        return [
+            k
+            for k, i in enumerate(cells)
+            if usual[i] in states or (i in several and any(s in states for s in several[i]))
+        ]
 
     def backed_up(self, i: int, gamma: float, value: Callable[[int], float]) -> float:
         """``Q = R + gamma * E[V(next)]``; a task's end is worth 0.
@@ -180,6 +189,26 @@ class Cells:
             total += times * value(state)
         reward = self.number(i, REWARD)
         return reward + gamma * total / self.number(i, SEEN) if total else reward
+
+    def revalued(
+        self, i: int, gamma: float, value: Mapping[int, float], before: Callable[[int], float]
+    ) -> float:
+        """Q where some states are worth other than when it was backed up.
+
+        Args:
+            value: V of those states.
+            before: V of a state as it was then.
+        """
+        several = self._next.get(i)
+        if several is None:
+            changed: Iterable[int] = (self.usual[i],) if self.usual[i] in value else ()
+        else:
+            changed = value.keys() & several.keys()
+        q = self.number(i, Q)
+        for state in changed:
+            share = self.led(i, state) / self.number(i, SEEN)
+            q += gamma * share * (value[state] - before(state))
+        return q
 
     def beyond(self, i: int, novelty: Callable[[int], float]) -> float:
         """Novelty of its usual next state, times the share of times the task went on.

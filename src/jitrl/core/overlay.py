@@ -6,7 +6,7 @@ It counts at once and is never written; when the episode is learned, the memory 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jitrl.core.graph import Graph
@@ -87,11 +87,18 @@ class Overlay:
             after = self._after[state, action]
             reward = 0.0 if cell is None else graph.cells.again(cell)
             return reward + (0.0 if after is None else graph.gamma * self.value(after))
-        return 0.0 if cell is None else graph.cells.backed_up(cell, graph.gamma, self.value)
+        if cell is None:
+            return 0.0
+        return graph.cells.revalued(cell, graph.gamma, self._value, graph.value)
 
-    def moved(self, cell: int) -> bool:
-        """Whether the episode has changed the value of a state that the cell led to."""
-        return bool(self._value) and self._graph.cells.leads_to(cell, self._value)
+    def changed(self, cells: Sequence[int], states: Sequence[int]) -> Iterable[int]:
+        """Places of those cells whose Q or onward novelty the episode has changed.
+
+        Args:
+            states: Those of the ``cells``.
+        """
+        here = [k for k, state in enumerate(states) if state in self._own]
+        return dict.fromkeys((*here, *self._graph.cells.leading_to(cells, self._own)))
 
     def step(
         self, state: int, action: str, after: int | None, novelty: float, reward: float | None
@@ -112,10 +119,11 @@ class Overlay:
                     self._before.setdefault(following, {})[state] = None
         self._own[state] = novelty
         cell = graph.at(state).get(action)
-        known_effects = {} if cell is None else dict(graph.cells.next(cell))
-        expected = max(known_effects.values(), default=0)
-        came = 0 if after is None else known_effects.get(after, 0)
-        if after is None or 2 * came >= expected:
+        came = expected = 0
+        if cell is not None and after is not None:
+            came = graph.cells.led(cell, after)
+            expected = graph.cells.led(cell, graph.cells.usual[cell])
+        if 2 * came >= expected:
             self._count(state, action, reward)
             self._after[state, action] = after
             if after is not None:

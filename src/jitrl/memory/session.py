@@ -146,17 +146,14 @@ class Session:
         self, near: Neighbors, cells: Sequence[int], states: Sequence[int]
     ) -> None:
         """Write what the episode changed about the memory's ``cells`` into their columns."""
-        overlay, gamma = self._overlay, self._graph.gamma
-        for k, (cell, action, state) in enumerate(zip(cells, near.action, states, strict=True)):
+        overlay = self._overlay
+        for k in overlay.changed(cells, states):
+            cell, action, state = cells[k], near.action[k], states[k]
+            near.value[k] = overlay.q(state, action, cell)
+            near.onward[k] = overlay.onward(state, action, cell)
             here = overlay.taken_in(state).get(action)
             if here is not None:
-                near.taken[k] = here.times
-                near.value[k] = near.ret[k] = overlay.q(state, action, cell)
-            elif overlay.moved(cell):
-                near.value[k] = self._graph.cells.backed_up(cell, gamma, overlay.value)
-            else:
-                continue
-            near.onward[k] = overlay.onward(state, action, cell)
+                near.taken[k], near.ret[k] = here.times, near.value[k]
 
     def _episode(self, state: State, least: float) -> Iterator[Neighbor]:
         """What this episode did in states like this one."""

@@ -17,7 +17,7 @@ import typer
 from msgspec import inspect as types
 
 from jitrl import config, errors, registry
-from jitrl.cli.main import COMMANDS, available, build
+from jitrl.cli.main import COMMANDS, build
 from jitrl.cli.settings import OPTIONS
 
 HERE = Path(__file__).parent
@@ -49,7 +49,7 @@ def main() -> None:
 
 def cli() -> str:
     """The page on commands, their options and exit codes."""
-    root: Any = typer.main.get_command(build(available()))
+    root: Any = typer.main.get_command(build(COMMANDS))
     lines = [
         "# Command line",
         "",
@@ -58,14 +58,14 @@ def cli() -> str:
         "`jitrl [--debug] [--version] COMMAND`. Data goes to stdout (`--json`, first key "
         "`schema`), words and progress for people to stderr.",
         "",
-        *_table(("command", "what it does"), [(f"`jitrl {c}`", COMMANDS[c]) for c in available()]),
+        *_table(("command", "what it does"), [(f"`jitrl {c}`", COMMANDS[c]) for c in COMMANDS]),
         "",
         "## Exit codes",
         "",
         *_table(("code", "meaning"), list(_exit_codes())),
         "",
     ]
-    for name in available():
+    for name in COMMANDS:
         lines += _command(f"jitrl {name}", root.commands[name])
     return "\n".join(lines)
 

@@ -7,7 +7,6 @@ import time
 import zlib
 from collections.abc import Collection
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Literal
 
 import numpy as np
@@ -162,12 +161,7 @@ class JitRL:
         reason: str = "",
         principal: str = "",
     ) -> int:
-        """Let quarantined rows take part again; returns how many changed.
-
-        Raises:
-            InputError: If an argument is of another kind than it should be.
-            StoreError: If a row or episode does not exist; nothing changes then.
-        """
+        """Let quarantined rows take part again; returns how many changed. Errors as above."""
         return self._mark("active", rows, episodes, reason, principal)
 
     def _mark(
@@ -193,12 +187,7 @@ class JitRL:
     def __enter__(self) -> JitRL:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -338,11 +327,6 @@ class Episode:
     def __enter__(self) -> Episode:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._lived is None:  # else it is finished, or could not be stored and said so
             self.finish(status="truncated" if error is None else "aborted")

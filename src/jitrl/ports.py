@@ -138,6 +138,25 @@ class Receipt:
     duplicate: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """A journaled decision and where it was made.
+
+    Attributes:
+        id: ``EPISODE_KEY#STEP``.
+        action: What was done; differs from ``decision.action`` where the memory was only shadowing.
+    """
+
+    id: str
+    episode: str
+    step: int
+    task: str
+    scope: str
+    state: State
+    action: str
+    decision: Decision
+
+
 class Store(Protocol):
     """Durable truth: journal, outcomes, derived rows, version stream. Safe for threads."""
 
@@ -225,7 +244,8 @@ class EpisodeAgent(MemoryWriter, Protocol):
 class Agent(Protocol):
     """An agent with its memory; its episodes may run in threads.
 
-    Entry points of ``jitrl.agents`` are called with ``store``, ``evaluator`` and ``settings``.
+    Entry points of ``jitrl.agents`` are called with those of ``store``, ``evaluator`` and
+    ``settings`` (of the memory) that they have a parameter for.
     """
 
     def episode(

@@ -5,10 +5,10 @@ import sys
 import pytest
 
 import jitrl as package
-from jitrl.cli.main import COMMANDS, available
+from jitrl.cli.main import COMMANDS
 
 
-@pytest.mark.parametrize("command", available())
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_help_text(jitrl, command):
     done = jitrl(command, "--help")
     assert done.code == 0
@@ -18,9 +18,9 @@ def test_every_command_has_a_help_text(jitrl, command):
 def test_help_lists_every_command_with_its_sentence(jitrl):
     done = jitrl("--help")
     assert done.code == 0
-    for command in available():
+    for command, said in COMMANDS.items():
         assert command in done.out
-        assert COMMANDS[command].split()[0] in done.out
+        assert said.split()[0] in done.out
 
 
 def test_without_a_command_the_help_is_shown(jitrl):

@@ -2,7 +2,6 @@
 
 import time
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from jitrl.core.similarity import (
     jaccard,
     ngrams,
     numbered,
-    rows_within,
     similarity,
     words,
 )
@@ -186,11 +184,6 @@ def test_similarity_is_symmetric_bounded_and_one_only_for_the_same_state(a, b, r
     assert value == similarity(b, a, retrieval)
     assert 0.0 <= value <= 1.0
     assert (value == 1.0) == (a == b)
-
-
-def test_the_k_nearest_rows_are_cut_by_row_counts():
-    assert rows_within(np.array([4, 3, 5]), 6).tolist() == [4, 2, 0]
-    assert rows_within(np.array([4, 3, 5]), None).tolist() == [4, 3, 5]
 
 
 @pytest.mark.parametrize(

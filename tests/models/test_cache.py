@@ -7,8 +7,7 @@ import pytest
 from jitrl.errors import StoreError
 from jitrl.models.cache import AnswerFile
 from jitrl.models.calls import Answer, Continue, Message, Rate, Write, key
-from jitrl.models.channel import Channel
-from jitrl.models.replay import ReplayMiss
+from jitrl.models.channel import Channel, ReplayMiss
 from jitrl.models.scripted import ScriptedEndpoint
 from jitrl.types import Prompt
 

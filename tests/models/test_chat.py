@@ -9,9 +9,8 @@ from loopback import Reply, chat, echo, serving
 
 from jitrl.errors import ConfigError, LogprobsUnavailable, ModelError
 from jitrl.models.calls import Message, Rate, Transient, Write
-from jitrl.models.channel import Channel, Retry
+from jitrl.models.channel import Channel, ReplayMiss, Retry
 from jitrl.models.chat import OpenAIChat, OpenAIEndpoint
-from jitrl.models.replay import ReplayMiss
 from jitrl.types import Prompt
 
 pytest.importorskip("openai", reason="the openai package is not installed")

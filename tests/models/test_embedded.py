@@ -7,8 +7,8 @@ import pytest
 from jitrl.errors import ConfigError, InputError, ModelError
 from jitrl.models import embedded
 from jitrl.models.calls import Continue, Message, Write
+from jitrl.models.channel import ReplayMiss
 from jitrl.models.embedded import Embedded, EmbeddedEndpoint
-from jitrl.models.replay import ReplayMiss
 from jitrl.types import Prompt
 
 PAGE = "link 'Sales'\nlink 'Marketing'"

@@ -19,7 +19,6 @@ class Static:
     Args:
         store: Where its episodes are journaled.
         evaluator: Who scores them; the scores are kept, no rows are made of them.
-        settings: How a memory would be used; not looked at.
         temperature: The prior is ``softmax(z / temperature)``.
         choose: ``sample`` from the prior, or its ``argmax`` (ties: at random).
     """
@@ -28,7 +27,6 @@ class Static:
         self,
         store: Store,
         evaluator: Evaluator,
-        settings: object = None,
         *,
         temperature: float = 1.0,
         choose: Choose = "sample",

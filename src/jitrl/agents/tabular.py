@@ -94,7 +94,6 @@ def _erf(x: np.ndarray) -> np.ndarray:
 def ucb(
     store: Store,
     evaluator: Evaluator,
-    settings: object = None,
     *,
     gamma: float = 0.6,
     width: float = 0.01,
@@ -102,7 +101,6 @@ def ucb(
     """UCB1 in each state.
 
     Args:
-        settings: How a memory would be used; not looked at.
         gamma: Discount of the returns, in [0, 1].
         width: Weight of the confidence bound, return units.
     """
@@ -114,7 +112,6 @@ def ucb(
 def thompson(
     store: Store,
     evaluator: Evaluator,
-    settings: object = None,
     *,
     gamma: float = 0.6,
     sd: float = 0.02,
@@ -122,7 +119,6 @@ def thompson(
     """Thompson sampling in each state.
 
     Args:
-        settings: How a memory would be used; not looked at.
         gamma: Discount of the returns, in [0, 1].
         sd: Standard deviation of a return, return units.
     """

@@ -140,7 +140,7 @@ def _bar(label: str) -> Iterator[Callable[[float], None]]:
 
 
 def _show(results: Sequence[Result]) -> None:
-    table = _table("arm", "Avg", "first five", "last five", "difference of Avg")
+    table = _table("arm", "Avg", "first 5", "last 5", "difference of Avg")
     for result in results:
         change = result.differences.get("avg")
         table.add_row(
@@ -186,7 +186,7 @@ def _table(*heads: str) -> Table:
     """A table whose first column is text and whose others are numbers."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for i, head in enumerate(heads):
-        table.add_column(head, justify="right" if i else "left", no_wrap=True)
+        table.add_column(head, justify="right" if i else "left", no_wrap=i > 0)
     return table
 
 

@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib import import_module
-from importlib.util import find_spec
 from io import TextIOWrapper
 from types import TracebackType
 from typing import Annotated
@@ -34,11 +33,6 @@ COMMANDS = {
 function of the command's own name."""
 
 
-def available() -> tuple[str, ...]:
-    """The commands whose module is here."""
-    return tuple(name for name in COMMANDS if find_spec(f"jitrl.cli.{name}"))
-
-
 def build(load: Collection[str]) -> typer.Typer:
     """The application; commands that are not in ``load`` are only listed, not imported."""
     app = typer.Typer(
@@ -51,13 +45,13 @@ def build(load: Collection[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for name in available():
+    for name, said in COMMANDS.items():
         if name not in load:
-            app.command(name, help=COMMANDS[name])(_listed)
+            app.command(name, help=said)(_listed)
             continue
         module = import_module(f"jitrl.cli.{name}")
         if hasattr(module, "app"):
-            app.add_typer(module.app, name=name, help=COMMANDS[name])
+            app.add_typer(module.app, name=name, help=said)
         else:
             command = getattr(module, name)
             paragraphs = (command.__doc__ or "").split("\n\n")

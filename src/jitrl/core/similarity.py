@@ -14,8 +14,6 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from jitrl.core.rule import check_number
 from jitrl.types import State
 
@@ -169,23 +167,3 @@ def alike(a: State, b: State, x: Bags, y: Bags, retrieval: Retrieval) -> float:
         weight = retrieval.context_weight
         value = (1.0 - weight) * value + weight * jaccard(x.context, y.context)
     return min(value, retrieval.cap)
-
-
-def rows_within(counts: np.ndarray, k: int | None) -> np.ndarray:
-    """How many rows of each state are among the k nearest rows.
-
-    k nearest *rows* are not k nearest states: a state brings all its rows until k are full, and
-    the last one brings what is left.
-
-    Args:
-        counts: Rows of each state, most similar state first, shape [K].
-        k: Most rows in all; ``None`` takes all.
-
-    Returns:
-        Shape [K]; sums to at most ``k``.
-    """
-    if k is None:
-        return counts
-    before = np.cumsum(counts) - counts
-    rows: np.ndarray = np.clip(k - before, 0, counts)
-    return rows

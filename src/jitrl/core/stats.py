@@ -129,13 +129,7 @@ def paired_difference(
     return Difference(float(cells.mean()), bootstrap(cells, seed=seed), len(cells))
 
 
-def bootstrap(
-    cells: np.ndarray,
-    *,
-    draws: int = 10_000,
-    seed: int = 0,
-    within: bool = False,
-) -> Interval | NoInterval:
+def bootstrap(cells: np.ndarray, *, draws: int = 10_000, seed: int = 0) -> Interval | NoInterval:
     """BCa bootstrap interval of the mean of ``cells`` [clusters, members], widened for few.
 
     Clusters are drawn with replacement and keep their members together. BCa corrects the skew of
@@ -143,10 +137,6 @@ def bootstrap(
     variance is (n-1)/n of the unbiased one, and a normal quantile is used where Student's is
     due), so the normal quantile z is replaced by ``sqrt(n/(n-1)) t``; with this 95 % intervals
     cover 93–97 % from six clusters on, without it 85 % (normal data, n = 6).
-
-    Args:
-        within: Draw members inside each drawn cluster as well. The variance between cluster means
-            already holds the noise of the members, so this widens the interval.
 
     Returns:
         ``NoInterval`` below six clusters.
@@ -161,12 +151,7 @@ def bootstrap(
     if math.sqrt(squares / n) <= 1e-12 * max(1.0, abs(mean)):  # rounding apart, all are equal
         return Interval(mean, mean)
     rng = np.random.default_rng(seed)
-    picked = rng.integers(0, n, (draws, n))
-    if within:
-        members = rng.integers(0, cells.shape[1], (draws, n, cells.shape[1]))
-        means = cells[picked[:, :, None], members].mean(axis=(1, 2))
-    else:
-        means = values[picked].mean(axis=1)
+    means = values[rng.integers(0, n, (draws, n))].mean(axis=1)
     tie = 1e-12 * max(1.0, abs(mean))
     below = float((means < mean - tie).mean() + 0.5 * (np.abs(means - mean) <= tie).mean())
     shift = _NORMAL.inv_cdf(min(max(below, 0.5 / draws), 1 - 0.5 / draws))

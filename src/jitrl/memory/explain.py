@@ -10,7 +10,7 @@ from jitrl.core.update import decide
 from jitrl.errors import ConfigError
 from jitrl.memory.session import Session
 from jitrl.memory.view import Lens, View
-from jitrl.ports import Store
+from jitrl.ports import DecisionRecord, Store
 from jitrl.types import Candidate, Decision, Episode, Neighborhood, State
 
 
@@ -24,48 +24,14 @@ class Sight(Protocol):
         ...
 
 
-class Record(Protocol):
-    """A journaled decision, as the store gives it."""
-
-    @property
-    def id(self) -> str:
-        """``EPISODE_KEY#STEP``."""
-        ...
-
-    @property
-    def episode(self) -> str:
-        """Key of its episode."""
-        ...
-
-    @property
-    def step(self) -> int:
-        """Index in the episode."""
-        ...
-
-    @property
-    def scope(self) -> str:
-        """Scope of its episode."""
-        ...
-
-    @property
-    def state(self) -> State:
-        """The state decided in."""
-        ...
-
-    @property
-    def decision(self) -> Decision:
-        """Every number that made it."""
-        ...
-
-
 class Journal(Store, Protocol):
     """A store that can list its decisions."""
 
-    def decision(self, id: str) -> Record:
+    def decision(self, id: str) -> DecisionRecord:
         """The decision of that id."""
         ...
 
-    def decisions(self) -> Iterator[Record]:
+    def decisions(self) -> Iterator[DecisionRecord]:
         """All decisions, by the version they read."""
         ...
 
@@ -127,7 +93,7 @@ class _Rerun:
         self._session, self._episode = Session(view), episode
         self._done = 0
 
-    def near(self, record: Record) -> Neighborhood:
+    def near(self, record: DecisionRecord) -> Neighborhood:
         """What the decision was given: the memory of then, and its episode so far."""
         for last in self._episode.steps[self._done : record.step]:
             if last.decision is not None:

@@ -14,13 +14,15 @@ from jitrl.errors import ConfigError, ModelError
 from jitrl.models.calls import Answer, Meter, Rate, Request
 from jitrl.models.proposer import ScoringProposer
 from jitrl.models.scorers import Given
-from jitrl.types import Candidate, Prompt, Proposal
+from jitrl.types import Candidate, Prompt
 
 Function = Callable[[Prompt], Mapping[str, float] | Iterable[Candidate]]
 
 
-class CallableModel:
+class CallableModel(ScoringProposer):
     """A proposer around ``function(prompt)``, which returns action → logit or candidates.
+
+    What the function raises comes through.
 
     Args:
         function: The function itself, or where to import it from: ``package.module:name``.
@@ -47,24 +49,16 @@ class CallableModel:
         called = _imported(function) if isinstance(function, str) else function
         if not callable(called):
             raise ConfigError(f"function is {called!r}, which cannot be called")
-        self.name = name or getattr(called, "__name__", type(called).__name__)
-        self._proposer = ScoringProposer(
-            self.name,
-            FunctionEndpoint(self.name, called),
+        name = name or getattr(called, "__name__", type(called).__name__)
+        super().__init__(
+            name,
+            FunctionEndpoint(name, called),
             [Given("callable")],
             temperature=temperature,
             cache=cache,
             replay=replay,
             meter=meter,
         )
-
-    def probe(self) -> str:
-        """Name of the scorer; a function is not asked before it is needed."""
-        return self._proposer.probe()
-
-    def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
-        """As :meth:`ScoringProposer.propose`. What the function raises comes through."""
-        return self._proposer.propose(prompt, rng)
 
 
 class FunctionEndpoint:

@@ -12,9 +12,9 @@ from typing import Generic, TypeVar
 from jitrl.errors import ModelError
 from jitrl.models import calls
 from jitrl.models.cache import AnswerFile
-from jitrl.models.replay import ReplayMiss
 
 _log = logging.getLogger(__name__)
+_SHOWN = 400  # characters of a question
 T = TypeVar("T")
 
 
@@ -39,6 +39,21 @@ class Retry:
     def wait(self, failures: int, draw: float) -> float:
         """Seconds to wait after so many failures; ``draw`` in [0, 1)."""
         return min(self.first * 2.0 ** (failures - 1), self.longest) * (0.5 + draw / 2)
+
+
+class ReplayMiss(ModelError):
+    """The recording has no answer to what was asked. ``request`` says what that was."""
+
+    def __init__(self, model: str, request: calls.Request) -> None:
+        asked = calls.question(request)
+        if len(asked) > _SHOWN:
+            asked = f"{asked[: _SHOWN // 2]} … {asked[-_SHOWN // 2 :]}"
+        super().__init__(
+            f"the recording has no answer of {model} to a {type(request).__name__!r} request "
+            f"(draw {getattr(request, 'draw', 0)}, attempt {request.attempt}): {asked!r}; it was "
+            "made with other settings, or stopped earlier: run again with cache in place of replay"
+        )
+        self.request = request
 
 
 @dataclass(frozen=True, slots=True)

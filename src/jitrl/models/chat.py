@@ -13,7 +13,6 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
-import numpy as np
 
 from jitrl.errors import ConfigError, MissingExtra, ModelError
 from jitrl.models.calls import Answer, Continue, Meter, Rate, Rejected, Request, Transient, Write
@@ -24,7 +23,6 @@ from jitrl.models.prompts import Language, Style
 from jitrl.models.proposer import ScoringProposer, require
 from jitrl.models.scorers import Length, Letters, Scorer, ScorerName, Sequence
 from jitrl.models.stated import Sampling, Single, Verbalized
-from jitrl.types import Prompt, Proposal
 
 _OPENAI = "https://api.openai.com/v1"
 _REFUSED = frozenset({400, 404, 405, 415, 422, 501})
@@ -33,7 +31,7 @@ _UNKNOWN = -9999.0  # what the protocol writes for a log-probability that is not
 _SHOWN = 300
 
 
-class OpenAIChat:
+class OpenAIChat(ScoringProposer):
     """A proposer around a model behind an OpenAI-compatible server.
 
     Args:
@@ -123,9 +121,8 @@ class OpenAIChat:
         )
         if replay is None:
             endpoint.connect()
-        self.name = "openai"
-        self._proposer = ScoringProposer(
-            self.name,
+        super().__init__(
+            "openai",
             endpoint,
             _named(known, scorer, scorers),
             style=style,
@@ -136,14 +133,6 @@ class OpenAIChat:
             meter=meter,
             retry=Retry(deadline=deadline, tries=tries),
         )
-
-    def probe(self) -> str:
-        """Ask the server a small question; returns the name of the scorer that works."""
-        return self._proposer.probe()
-
-    def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
-        """As :meth:`ScoringProposer.propose`."""
-        return self._proposer.propose(prompt, rng)
 
 
 class OpenAIEndpoint:

@@ -18,8 +18,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from jitrl.errors import ConfigError, InputError, ModelError
 from jitrl.models.calls import Answer, Continue, Meter, Request
 from jitrl.models.continuations import Continuations
@@ -29,7 +27,6 @@ from jitrl.models.prompts import Language, Style
 from jitrl.models.proposer import ScoringProposer, require
 from jitrl.models.scorers import Length, Letters, Scorer, Sequence
 from jitrl.models.tokenizer import Tokenizer
-from jitrl.types import Prompt, Proposal
 
 _log = logging.getLogger(__name__)
 
@@ -41,8 +38,8 @@ SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 _LONGEST_TOKEN = 16  # characters; no text worth scoring has more in each of its tokens
 
 
-class Embedded:
-    """A proposer around the embedded model.
+class Embedded(ScoringProposer):
+    """A proposer around the embedded model; a step must have actions.
 
     Args:
         path: A model file of your own: GGUF, Llama architecture, SmolLM2's tokenizer and chat
@@ -99,9 +96,8 @@ class Embedded:
         endpoint = EmbeddedEndpoint(path, threads=threads, remember=remember)
         if replay is None:
             endpoint.locate()
-        self.name = "embedded"
-        self._proposer = ScoringProposer(
-            self.name,
+        super().__init__(
+            "embedded",
             endpoint,
             [scorers[scorer]],
             style=style,
@@ -111,14 +107,6 @@ class Embedded:
             replay=replay,
             meter=meter,
         )
-
-    def probe(self) -> str:
-        """Load the model and score a small step; returns the scorer's name."""
-        return self._proposer.probe()
-
-    def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
-        """As :meth:`ScoringProposer.propose`; the step must have actions."""
-        return self._proposer.propose(prompt, rng)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -24,6 +24,8 @@ _log = logging.getLogger(__name__)
 class ScoringProposer:
     """Gives z for the candidates of a step. Safe for threads.
 
+    Each model is one with an endpoint and scorers of its own; none overrides what is here.
+
     Args:
         name: The model's name for people.
         endpoint: The provider.

@@ -15,10 +15,10 @@ from jitrl.models.callable import FunctionEndpoint
 from jitrl.models.calls import Answer, Meter, Rate, Request, estimate
 from jitrl.models.proposer import ScoringProposer, require
 from jitrl.models.scorers import Given
-from jitrl.types import Prompt, Proposal
+from jitrl.types import Prompt
 
 
-class Scripted:
+class Scripted(ScoringProposer):
     """A proposer with logits from a table and, if wanted, fixed noise.
 
     Args:
@@ -51,9 +51,8 @@ class Scripted:
         settings = repr((sorted(self._logits.items()), default, noise, seed))
         endpoint = FunctionEndpoint("scripted", self._rate)
         endpoint.identity = f"scripted {settings}"
-        self.name = "scripted"
-        self._proposer = ScoringProposer(
-            self.name,
+        super().__init__(
+            "scripted",
             endpoint,
             [Given("scripted")],
             temperature=temperature,
@@ -66,14 +65,6 @@ class Scripted:
     def calls(self) -> int:
         """How often it was asked (answers from a file do not count)."""
         return self._counter.count
-
-    def probe(self) -> str:
-        """Name of the scorer."""
-        return self._proposer.probe()
-
-    def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
-        """As :meth:`ScoringProposer.propose`; the step must have actions."""
-        return self._proposer.propose(prompt, rng)
 
     def _rate(self, prompt: Prompt) -> dict[str, float]:
         self._counter.add()

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import msgspec
 
 from jitrl.core.rule import UpdateRule
-from jitrl.memory.explain import Explanation, Record
+from jitrl.memory.explain import Explanation
+from jitrl.ports import DecisionRecord
 from jitrl.types import Decision, State, Weighed
 
 Why = Literal["returns", "exploration"]
@@ -52,7 +53,7 @@ class Turned:
     why: Why
 
 
-def turned(records: Iterable[Record]) -> Iterator[Turned]:
+def turned(records: Iterable[DecisionRecord]) -> Iterator[Turned]:
     """The decisions among ``records`` that a memory turned round, in their order."""
     for record in records:
         decision = record.decision

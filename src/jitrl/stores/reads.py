@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from jitrl.errors import StoreError
-from jitrl.ports import Change, ChangeKind
+from jitrl.ports import Change, ChangeKind, DecisionRecord
 from jitrl.stores import packing
-from jitrl.stores.records import DecisionRecord, EpisodeRecord, OutcomeEntry, decision_id
+from jitrl.stores.records import EpisodeRecord, OutcomeEntry, decision_id
 from jitrl.stores.writes import STATUS, STATUS_OF
 from jitrl.types import (
     Episode,

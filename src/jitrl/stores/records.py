@@ -11,14 +11,12 @@ from jitrl.errors import InputError
 from jitrl.types import (
     BASES,
     Basis,
-    Decision,
     Episode,
     EpisodeStatus,
     Judgment,
     Outcome,
     Row,
     Scored,
-    State,
 )
 
 Derive = Callable[[Episode, Judgment], tuple[Row, ...]]
@@ -61,25 +59,6 @@ class EpisodeRecord:
     is_quarantined: bool = False
     quarantined: tuple[int, ...] = ()
     version: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionRecord:
-    """A journaled decision and where it was made.
-
-    Attributes:
-        id: ``EPISODE_KEY#STEP``.
-        action: What was done; differs from ``decision.action`` where the memory was only shadowing.
-    """
-
-    id: str
-    episode: str
-    step: int
-    task: str
-    scope: str
-    state: State
-    action: str
-    decision: Decision
 
 
 @dataclass(frozen=True, slots=True)

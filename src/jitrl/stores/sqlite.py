@@ -6,18 +6,16 @@ import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, Literal
 
 import msgspec
 
 from jitrl.errors import ConfigError, InputError, StoreError
-from jitrl.ports import Change, Receipt
+from jitrl.ports import Change, DecisionRecord, Receipt
 from jitrl.stores import checks, journal, reads, stats
 from jitrl.stores.checks import Problem
 from jitrl.stores.connection import Connection
 from jitrl.stores.records import (
-    DecisionRecord,
     EpisodeRecord,
     EpisodeSummary,
     OutcomeEntry,
@@ -82,12 +80,7 @@ class SQLiteStore:
     def __enter__(self) -> SQLiteStore:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from jitrl.types.choice import Decision
 from jitrl.types.world import State
@@ -20,15 +20,7 @@ Basis = Literal[
 ]
 """What an outcome rests on. The first three are trusted unless the settings say otherwise."""
 
-BASES: tuple[Basis, ...] = (
-    "test",
-    "state_check",
-    "human",
-    "user_feedback",
-    "llm_judge",
-    "agent_self_report",
-    "import",
-)
+BASES: tuple[Basis, ...] = get_args(Basis)
 TRUSTED_BASES: frozenset[Basis] = frozenset({"test", "state_check", "human"})
 
 RowStatus = Literal["active", "quarantined", "retired"]

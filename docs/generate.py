@@ -6,17 +6,19 @@ Run it with `make docs`.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 import typer
 from msgspec import inspect as types
 
-from jitrl import config, errors, registry
+from jitrl import config, errors, presets, registry
 from jitrl.cli.main import COMMANDS, build
 from jitrl.cli.settings import OPTIONS
 
@@ -110,11 +112,70 @@ def settings() -> str:
             for field in msgspec.structs.fields(kind)
         ]
         lines += [*_table(("setting", "type", "default", "meaning", "flag"), rows), ""]
+        if group == "memory":
+            lines += _presets()
     for kind, group in KINDS.items():
         lines += [f"## Built-in {kind}", ""]
         for name in registry.names(kind):
             lines += _adapter(group, registry.load(kind, name), name)
     return "\n".join(lines)
+
+
+def _presets() -> list[str]:
+    """The settings inside `memory.rule` and `memory.retrieval`, and what each preset makes them."""
+    lines = []
+    for part, text in (
+        (
+            "rule",
+            'Given as a table, in `jitrl.open("shop.db", rule={"beta": 45.0})` or '
+            "`--rule beta=45`; what is not given stays as the preset has it. `null` here and on "
+            "the command line is `None` in Python.",
+        ),
+        ("retrieval", "Given like those of the rule: `--set memory.retrieval=threshold=0.8`."),
+    ):
+        default = getattr(presets.load("default"), part)
+        said = _arguments(inspect.getdoc(default) or "", "Attributes")
+        rows = [
+            (
+                f"`{name}`",
+                _type(types.type_info(kind)),
+                _json(getattr(default, name)),
+                _meaning(name, said),
+            )
+            for name, kind in get_type_hints(type(default)).items()
+        ]
+        lines += [f"### Settings of `memory.{part}`", "", text, ""]
+        lines += [*_table(("setting", "type", "default", "meaning"), rows), ""]
+    values = {name: _flat(presets.load(name)) for name in presets.NAMES}
+    rows = [
+        (f"`{setting}`", *(_json(values[name][setting]) for name in presets.NAMES))
+        for setting in values["default"]
+        if len({_json(values[name][setting]) for name in presets.NAMES}) > 1
+    ]
+    lines += [
+        "### Presets",
+        "",
+        "What differs between the values of `memory.preset`; everything "
+        "else is as above. `returns` comes with the preset alone.",
+        "",
+    ]
+    return [*lines, *_table(("setting", *(f"`{name}`" for name in presets.NAMES)), rows), ""]
+
+
+def _meaning(name: str, said: dict[str, str]) -> str:
+    """What is said of a setting, or the setting that speaks of it."""
+    text = said.get(name) or next(f"See `{k}`." for k, text in said.items() if name in text)
+    return text.replace("|", "\\|")
+
+
+def _flat(preset: presets.Preset) -> dict[str, Any]:
+    parts = {"rule": asdict(preset.rule), "retrieval": asdict(preset.retrieval)}
+    inner = {f"{part}.{k}": v for part, given in parts.items() for k, v in given.items()}
+    return {"gamma": preset.gamma, "returns": preset.returns, **inner}
+
+
+def _json(value: Any) -> str:
+    return f"`{json.dumps(value)}`"
 
 
 def _exit_codes() -> Iterator[tuple[str, str]]:
@@ -167,9 +228,9 @@ def _adapter(group: str, factory: Any, name: str) -> list[str]:
     return lines
 
 
-def _arguments(doc: str) -> dict[str, str]:
-    """The Args section of a docstring: name to meaning."""
-    found = re.search(r"^Args:\n((?:[ ]+.*\n?|\n)+)", doc, re.MULTILINE)
+def _arguments(doc: str, section: str = "Args") -> dict[str, str]:
+    """A section of a docstring: name to meaning."""
+    found = re.search(rf"^{section}:\n((?:[ ]+.*\n?|\n)+)", doc, re.MULTILINE)
     said: dict[str, str] = {}
     for entry in re.split(r"\n(?=    \S)", "\n" + found[1].rstrip())[1:] if found else []:
         names, _, meaning = entry.strip().partition(": ")
@@ -191,6 +252,8 @@ def _type(info: types.Type) -> str:
             return "table"
         case types.NoneType():
             return ""
+        case types.BoolType():
+            return "`true` `false`"
         case types.IntType() | types.FloatType():
             word = "whole number" if isinstance(info, types.IntType) else "number"
             low = "" if info.ge is None else f" ≥ {info.ge:g}"

@@ -1,6 +1,7 @@
 import msgspec
 import pytest
 
+import jitrl as package
 from jitrl import config
 from jitrl.errors import ConfigError
 
@@ -181,3 +182,8 @@ def test_the_digest_changes_with_any_setting():
     plain = config.digest(config.Settings())
     assert plain == config.digest(config.Settings())
     assert plain != config.digest(config.Settings(run=config.Run(attempts=6)))
+
+
+def test_what_the_library_is_given_is_refused_in_its_own_name():
+    with pytest.raises(ConfigError, match=r"^jitrl.open: memory has no setting 'trust' \(did you"):
+        package.open(":memory:", trust=["test"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -259,3 +260,104 @@ def test_a_replay_without_a_row_that_does_not_exist_is_an_error(
 def test_a_replay_takes_the_rows_there_are_and_none(memory: jitrl.JitRL) -> None:
     assert memory.replay(without=[]) == []
     assert memory.replay(without={np.int64(1)}) == []
+
+
+# --- texts and numbers of other kinds ------------------------------------------------------------
+
+
+class Act(str):
+    """A text of the caller's own, which prints as something else."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "ACT"
+
+
+class Page(StrEnum):
+    """Texts with names."""
+
+    HOME = "home"
+
+
+@pytest.mark.parametrize("kind", [np.str_, Act, lambda _: Page.HOME])
+def test_a_text_of_any_kind_is_stored_as_what_it_holds(kind: Callable[[str], str]) -> None:
+    x = kind("home")
+    with jitrl.open(":memory:") as memory:
+        with memory.episode(x, scope=x, key=x) as episode:
+            episode.decide(x, {x: 0.0}, scorer=x, allowed=[x])
+            episode.decide(State(x, x, x), [Candidate(x, 0.0)], scorer=x)
+            episode.finish(1.0, evaluator=x, principal=x)
+        stored = memory.store.episode("home")
+        assert (stored.task, stored.scope, stored.principal) == ("home",) * 3
+        assert [step.action for step in stored.steps] == ["home", "home"]
+        assert stored.steps[1].state == State("home", "home", "home")
+        assert memory.outcome(x, 0.0, evaluator=x, principal=x).rows == 2
+        assert memory.explain(np.str_("home#0")).exact
+        assert memory.quarantine(episodes=[x], reason=x, principal=x) == 2
+
+
+def test_a_word_of_ours_may_be_a_text_of_another_kind(memory: jitrl.JitRL) -> None:
+    with memory.episode("t", key="w") as episode:
+        episode.decide("x", [Candidate("a", 0.0, np.str_("model"))])  # type: ignore[arg-type]
+        episode.finish(1.0, basis=np.str_("human"), status=np.str_("truncated"))  # type: ignore[arg-type]
+    stored = memory.store.episode("w")
+    assert (stored.status, stored.outcome and stored.outcome.basis) == ("truncated", "human")
+
+
+LONG = "x" * 10_001
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda m: m.episode(LONG), "task has 10001 characters; at most 10000"),
+        (lambda m: m.episode("t", scope=LONG), "scope has 10001"),
+        (lambda m: m.episode("t", key=LONG), "key has 10001"),
+        (lambda m: m.episode("t").decide("x", {LONG: 0.0}), "an action has 10001"),
+        (lambda m: m.episode("t").decide("x", [Candidate(LONG, 0.0)]), "an action has 10001"),
+        (lambda m: m.episode("t").decide("x", YES_NO, scorer=LONG), "scorer has 10001"),
+        (lambda m: m.episode("t").decide(State("x", place=LONG), YES_NO), "place of the state has"),
+        (lambda m: m.outcome("k", 1.0, evaluator=LONG), "evaluator has 10001"),
+        (lambda m: m.outcome("k", 1.0, principal=LONG), "principal has 10001"),
+        (lambda m: m.quarantine(episodes=["k"], reason=LONG), "reason has 10001"),
+    ],
+)
+def test_a_text_that_is_too_long_is_refused_with_its_beginning(
+    memory: jitrl.JitRL, call: Callable[[jitrl.JitRL], Any], says: str
+) -> None:
+    with pytest.raises(InputError, match=says) as caught:
+        call(memory)
+    assert len(str(caught.value)) < 400
+
+
+def test_the_longest_texts_are_stored_and_their_decision_is_found(memory: jitrl.JitRL) -> None:
+    longest = LONG[1:]
+    with memory.episode(longest, key=longest) as episode:
+        episode.decide(State("x", place=longest), {longest: 0.0})
+        episode.finish(1.0)
+    assert memory.explain(f"{longest}#0").exact
+
+
+@pytest.mark.parametrize("step", ["9" * 5000, "9" * 30, "0" * 5000])
+def test_a_decision_with_a_step_of_too_many_digits_is_no_decision(
+    memory: jitrl.JitRL, step: str
+) -> None:
+    with pytest.raises(InputError, match=r"is not a decision id; it must be EPISODE_KEY#STEP"):
+        memory.explain(f"k#{step}")
+
+
+@pytest.mark.parametrize(
+    "row", [2**63, 2**70, -(2**70), pytest.param(10**5000, id="huge"), np.uint64(2**63)]
+)
+@pytest.mark.parametrize("what", ["quarantine", "restore", "replay"])
+def test_a_row_that_no_memory_can_hold_does_not_exist(
+    memory: jitrl.JitRL, row: int, what: str
+) -> None:
+    call = {
+        "quarantine": lambda: memory.quarantine(rows=[row]),
+        "restore": lambda: memory.restore(rows=[row]),
+        "replay": lambda: memory.replay(without=[row]),
+    }[what]
+    with pytest.raises(StoreError, match="no row"):
+        call()

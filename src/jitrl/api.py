@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
+import warnings
 import zlib
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,10 +17,11 @@ import numpy as np
 from jitrl import config, given, registry
 from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory
-from jitrl.errors import InputError, StoreError
+from jitrl.errors import InputError, JitRLError, MixedMemory, StoreError
 from jitrl.given import Candidates
 from jitrl.memory.explain import Explanation, explain, replay
 from jitrl.ports import Receipt
+from jitrl.run.derivation import remember
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import (
     Basis,
@@ -38,16 +42,15 @@ def open(path: str | os.PathLike[str], *, memory: str = "default", **settings: A
     Args:
         path: The file; ``:memory:`` keeps nothing.
         memory: Name of the memory in the file.
-        settings: ``mode``, ``holdout``, ``preset``, ``rule``, ``retrieval``, ``gamma``,
-            ``evaluator``, ``trusted``, ``principal``, ``seed``; see docs/settings.md. What is not
-            given here comes from ``JITRL_MEMORY_*`` variables, then from ``jitrl.toml``.
+        settings: ``[memory]`` of docs/settings.md; what is not given comes from ``JITRL_MEMORY_*``
+            variables, then from ``jitrl.toml``.
 
     Raises:
         InputError: If the path or the name is no text, or one that cannot be used.
         ConfigError: If a setting is unknown or has an impossible value.
         StoreError: If the file cannot be used.
     """
-    return JitRL(path, config.load({"memory": settings}).memory, memory=memory)
+    return JitRL(path, config.load({"memory": settings}, caller="jitrl.open").memory, memory=memory)
 
 
 class JitRL:
@@ -66,11 +69,11 @@ class JitRL:
         store = SQLiteStore(path, memory=memory)
         try:
             self.agent = Corrected(store, evaluator, self.settings)
-            store.configure(self.agent.derivation)
         except BaseException:
             store.close()
             raise
         self.store = store
+        self._lock, self._is_remembered, self._mixed = threading.Lock(), False, ""
 
     def episode(self, task: str, *, scope: str = "", key: str | None = None) -> Episode:
         """One run at ``task``, as a context manager.
@@ -101,23 +104,45 @@ class JitRL:
             StoreError: If there is no episode of that key.
             InputError: If the value is not finite, the basis is not known, or a text is none.
         """
-        given.name(key, "key")
+        key = given.name(key, "key")
         who = given.text(principal, "principal") or self.settings.principal
         said = given.outcome(value, basis, evaluator, told, who)
-        episode = replace(self.store.episode(key), outcome=said)
+        before = self.store.episode(key)
+        if said is not None and before.steps:
+            given.total(before.steps[-1].reward, said.value, "the last reward and the outcome")
+        episode = replace(before, outcome=said)
         judgment = self.agent.evaluator.judge(episode)
         rows = self.agent.derive(episode, judgment)
-        return self.store.rederive(key, said, judgment, rows)
+        if rows:
+            self._remember()
+        receipt = self.store.rederive(key, said, judgment, rows)
+        self._tell()
+        return receipt
 
-    def explain(self, decision: str) -> Explanation:
+    def _remember(self) -> None:
+        """Have the memory remember what rows are derived with, unless it holds some already."""
+        with self._lock:
+            if not self._is_remembered:
+                self._mixed = remember(self.store, self.agent.derivation)
+            self._is_remembered = True
+
+    def _tell(self) -> None:
+        """Say once that rows were derived otherwise; they are stored by then."""
+        said, self._mixed = self._mixed, ""
+        if said:
+            warnings.warn(said, MixedMemory, stacklevel=3)
+
+    def explain(self, decision: str, *, most: int = 20) -> Explanation:
         """Why a journaled decision (``EPISODE_KEY#STEP``) fell as it did; no model call.
 
+        Of the near episodes, the ``most`` that weigh most are left out, one after another.
+
         Raises:
-            InputError: If ``decision`` is no id of a decision.
+            InputError: If ``decision`` is no id of a decision, or ``most`` is below 0.
             StoreError: If there is no such decision.
             ConfigError: If it was made under another rule than this memory was opened with.
         """
-        return explain(self.agent, self.store, given.name(decision, "decision"))
+        return explain(self.agent, self.store, given.decision_id(decision), most=most)
 
     def replay(self, *, without: Collection[int]) -> list[str]:
         """Ids of the stored decisions that fall differently without these rows; no model call.
@@ -201,13 +226,16 @@ class Episode:
     def __init__(self, jitrl: JitRL, task: str, scope: str, key: str | None) -> None:
         self._jitrl, self.task = jitrl, given.name(task, "task")
         self.scope = given.text(scope, "scope")
-        made_up = f"{task}/{time.time_ns():x}-{os.urandom(3).hex()}"
+        made_up = f"{self.task[:100]}/{time.time_ns():x}-{os.urandom(3).hex()}"
         self.key = made_up if key is None else given.name(key, "key")
         seed = np.random.SeedSequence([jitrl.settings.seed, zlib.crc32(self.key.encode())])
         self._agent = jitrl.agent.episode()
-        self._agent.begin(Task(task, task, scope), key=self.key, rng=np.random.default_rng(seed))
+        task_of = Task(self.task, self.task, self.scope)
+        self._agent.begin(task_of, key=self.key, rng=np.random.default_rng(seed))
         self._steps: list[Transition] = []
-        self._rewards: list[float | None] = []
+        self._rewards: dict[int, float] = {}
+        self._arrived: tuple[int, State | None] = 0, None  # steps that the agent was told of
+        self._is_torn = False
         self._started = time.time()
         self._lived: EpisodeRecord | None = None
         self.receipt: Receipt | None = None
@@ -227,6 +255,8 @@ class Episode:
     ) -> Decision:
         """Choose among ``candidates``; ``.action`` of the result is the choice.
 
+        A call that raises has decided nothing; it may be made again.
+
         Args:
             state: Where the agent stands: a text, or a ``State``.
             candidates: Action → logit, or ``Candidate``s. Logits are natural-log scores.
@@ -236,31 +266,32 @@ class Episode:
 
         Raises:
             InputError: If there is nothing to choose from, or a value cannot be used.
+            StoreError: If the memory cannot be read.
         """
         self._running()
         here = given.state(state)
-        given.text(scorer, "scorer")
+        scorer = given.text(scorer, "scorer")
         if allowed is not None:
             allowed = given.names(allowed, "allowed")
         choice = given.candidates(candidates, allowed)
+        self._look(scorer)
         self._arrive(here)
         proposal = Proposal(choice, scorer, "caller")
         decision = self._agent.act(here, Prompt(self.task, here.text), proposal, allowed)
         self._steps.append(Transition(here, decision.action, decision))
-        self._rewards.append(None)
         return decision
 
     def reward(self, value: float) -> None:
         """Reward of the step just decided; several add up.
 
         Raises:
-            InputError: If nothing was decided yet, or the value is not finite.
+            InputError: If nothing was decided yet, or the value or the sum cannot be used.
         """
         self._running()
         if not self._steps:
             raise InputError(f"reward({value!r}) came before the first decision")
-        number = given.number(value, "reward")
-        self._rewards[-1] = (self._rewards[-1] or 0.0) + number
+        number, last = given.number(value, "reward"), len(self._steps) - 1
+        self._rewards[last] = given.total(self._rewards.get(last), number, "rewards of this step")
 
     def finish(
         self,
@@ -289,8 +320,11 @@ class Episode:
         self._open()
         who = given.text(principal, "principal") or self._jitrl.settings.principal
         said = given.outcome(outcome, basis, evaluator, told, who)
-        given.status(status)
-        if self._lived is None:
+        status = given.status(status)
+        if said is not None:
+            last = self._rewards.get(len(self._steps) - 1)
+            given.total(last, said.value, "the last reward and the outcome")
+        if self._lived is None and not self._is_torn:
             self._arrive(None)
         following = [*(s.state for s in self._steps[1:]), None]
         self._lived = EpisodeRecord(
@@ -298,8 +332,8 @@ class Episode:
             task=self.task,
             scope=self.scope,
             steps=tuple(
-                Transition(s.state, s.action, s.decision, reward, after)
-                for s, reward, after in zip(self._steps, self._rewards, following, strict=False)
+                replace(step, reward=self._rewards.get(t), next_state=after)
+                for t, (step, after) in enumerate(zip(self._steps, following, strict=False))
             ),
             status=status,
             outcome=said,
@@ -307,13 +341,43 @@ class Episode:
             started=self._started,
             finished=time.time(),
         )
-        self.receipt = self._agent.learn(self._lived)
-        return self.receipt
+        try:
+            receipt = self._learn(self._lived)
+        except InputError:  # no fault of the file, so the same again would not help
+            self._lived = None
+            raise
+        self._jitrl._tell()
+        return receipt
+
+    def _learn(self, lived: EpisodeRecord) -> Receipt:
+        self._jitrl._remember()
+        # What its agent noted of the steps lacks one if it was interrupted while doing so.
+        learner = self._jitrl.agent if self._is_torn else self._agent
+        self.receipt = receipt = learner.learn(replace(lived, holdout=self.holdout))
+        return receipt
+
+    def _look(self, scorer: str) -> None:
+        """Read the memory before a step is taken, so that what fails here has changed nothing."""
+        view = self._jitrl.agent.view(self.scope)
+        view.scored_by(scorer)
+        if not (self.holdout or self._jitrl.agent.mode == "off"):
+            view.refresh()
 
     def _arrive(self, state: State | None) -> None:
-        """What the last step led to, and brought."""
-        if self._steps:
-            self._agent.observe(self._rewards[-1], state)
+        """Tell the agent what the last step led to, and brought; once for each step."""
+        taken = len(self._steps)
+        if self._is_torn or (
+            self._arrived[0] == taken > 0 and state not in (None, self._arrived[1])
+        ):
+            raise InputError(
+                f"episode {self.key!r} was interrupted on its way from step {taken - 1} to another "
+                "state; decide there, or finish it"
+            )
+        if self._arrived[0] < taken:
+            self._is_torn = True
+            self._agent.observe(self._rewards.get(taken - 1), state)
+            self._arrived = taken, state
+            self._is_torn = False
 
     def _open(self) -> None:
         if self.receipt is not None:
@@ -328,5 +392,8 @@ class Episode:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._lived is None:  # else it is finished, or could not be stored and said so
+        if self._lived is None:
             self.finish(status="truncated" if error is None else "aborted")
+        elif self.receipt is None and error is not None and not isinstance(error, JitRLError):
+            with suppress(JitRLError):  # else it could not be stored, and said so
+                self._learn(self._lived)

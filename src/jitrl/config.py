@@ -61,6 +61,13 @@ class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = TRUSTED_BASES
     principal: Annotated[str, Meta(description="Who is answerable for what is learned.")] = ""
     seed: Annotated[int, Meta(ge=0, description="Seed of every random choice.")] = 0
+    kernel: Annotated[
+        Literal["numpy", "numba"],
+        Meta(
+            description="What searches the states: `numba` finds the same ones faster and needs "
+            "the extra of that name."
+        ),
+    ] = "numpy"
 
 
 class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -198,6 +205,7 @@ def load(
     *,
     env: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    caller: str = "flag",
 ) -> Settings:
     """The settings in force.
 
@@ -205,12 +213,13 @@ def load(
         flags: Group to setting to value, as given on the command line or by a caller.
         env: Variables; the process's own if not given.
         folder: Where jitrl.toml or pyproject.toml may lie; the current one if not given.
+        caller: Who gave ``flags``, for messages.
 
     Raises:
         ConfigError: If a key is unknown, a value is not allowed, or a secret is not in a variable.
     """
     merged: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
-    for source in sources(flags, env=env, folder=folder):
+    for source in sources(flags, env=env, folder=folder, caller=caller):
         for group, values in source.values.items():
             for name, value in values.items():
                 if isinstance(value, dict):
@@ -237,13 +246,14 @@ def sources(
     *,
     env: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    caller: str = "flag",
 ) -> tuple[Source, ...]:
     """Checked settings by where they were given, weakest first."""
     folder, env = folder or Path(), os.environ if env is None else env
     return (
         *_from_file(folder),
         Source("variable", _from_variables(env)),
-        Source("flag", _checked(flags or {}, "flag")),
+        Source("flag", _checked(flags or {}, caller)),
     )
 
 

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import get_args
 
 import numpy as np
 
 from jitrl.errors import InputError, StoreError
-from jitrl.types import BASES, Basis, Candidate, EpisodeStatus, Outcome, State
+from jitrl.types import (
+    BASES,
+    LARGEST,
+    Basis,
+    Candidate,
+    CandidateSource,
+    EpisodeStatus,
+    Outcome,
+    State,
+)
 
 Candidates = Mapping[str, float] | Iterable[Candidate]
 
 _LONGEST = 1_000_000  # characters of a state that are looked at
+_LONG = 10_000  # characters of every other text; a longer action or key is a page by mistake
+_WHOLE = 2**63  # no id of a row is as large
+_DIGITS = 18  # of a step
 _MOST = 10_000  # candidates of a step
-_LARGEST = 1e100  # a reward, an outcome or a logit; sums of them stay finite
 _NUMBERS = int | float | np.floating | np.integer | np.bool_
 _STATUSES = get_args(EpisodeStatus)
 
@@ -40,37 +51,58 @@ def path(given: str | os.PathLike[str]) -> str:
         raise InputError(f"path is {given!r}; no file can have this name: {error}") from error
     except OSError as error:
         raise StoreError(f"the memory file {text} cannot be used: {error.strerror}") from error
-    return text
+    return _plain(text)
 
 
-def text(given: str, what: str) -> str:
-    """``given``, if it is a text that can be written down.
+def text(given: str, what: str, most: int = _LONG) -> str:
+    """``given`` as a plain text, if it is a text that can be written down.
+
+    Args:
+        most: Characters it may have.
 
     Raises:
-        InputError: If it is not.
+        InputError: If it is none, too long, or has half of a surrogate pair.
     """
     if not isinstance(given, str):
-        raise InputError(f"{what} is {given!r}; it must be a text")
+        raise InputError(f"{what} is {_brief(given)}; it must be a text")
+    if len(given) > most:
+        raise InputError(f"{what} has {len(given)} characters; at most {most} ({_brief(given)})")
+    plain = _plain(given)
     try:
-        given.encode()
+        plain.encode()
     except UnicodeEncodeError as error:
         place = error.start
         raise InputError(
-            f"{what} has half of a surrogate pair ({given[place]!r}) at character {place}; "
+            f"{what} has half of a surrogate pair ({plain[place]!r}) at character {place}; "
             "decode it with errors='replace'"
         ) from error
-    return given
+    return plain
 
 
 def name(given: str, what: str) -> str:
-    """``given``, if it is a text that is not empty and can be written down.
+    """As ``text``, but not empty."""
+    if not isinstance(given, str) or not given:
+        raise InputError(f"{what} is {_brief(given)}; it must be a text that is not empty")
+    return text(given, what)
+
+
+def _plain(given: str) -> str:
+    """A text of a subclass (numpy's, an enum's) as what it holds; only plain ones are stored."""
+    return given if type(given) is str else str.__str__(given)
+
+
+def decision_id(given: str) -> str:
+    """``given``, if it can be the id of a decision.
 
     Raises:
-        InputError: If it is not.
+        InputError: If it cannot.
     """
     if not isinstance(given, str) or not given:
-        raise InputError(f"{what} is {given!r}; it must be a text that is not empty")
-    return text(given, what)
+        raise InputError(f"decision is {_brief(given)}; it must be a text that is not empty")
+    key, _, step = given.rpartition("#")
+    if len(key) > _LONG or (key and len(step) > _DIGITS):
+        raise InputError(f"{_brief(given)} is not a decision id; it must be EPISODE_KEY#STEP")
+    return text(given, "decision", _LONGEST)
 
 
 def names(given: Collection[str], what: str) -> frozenset[str]:
@@ -80,12 +112,12 @@ def names(given: Collection[str], what: str) -> frozenset[str]:
         InputError: If it is not; one text is no collection.
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise InputError(f"{what} is {given!r}; it must be a collection of texts")
+        raise InputError(f"{what} is {_brief(given)}; it must be a collection of texts")
     found = list(given)
     for one in found:
         if not isinstance(one, str):
-            raise InputError(f"{what} holds {one!r}; it must be a collection of texts")
-    return frozenset(found)
+            raise InputError(f"{what} holds {_brief(one)}; it must be a collection of texts")
+    return frozenset(map(_plain, found))
 
 
 def row_ids(given: Collection[int], what: str) -> frozenset[int]:
@@ -93,13 +125,16 @@ def row_ids(given: Collection[int], what: str) -> frozenset[int]:
 
     Raises:
         InputError: If it is not.
+        StoreError: If one is too large for a row of any memory.
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise InputError(f"{what} is {given!r}; it must be a collection of row ids")
+        raise InputError(f"{what} is {_brief(given)}; it must be a collection of row ids")
     found = list(given)
     for one in found:
         if isinstance(one, bool) or not isinstance(one, int | np.integer):
-            raise InputError(f"{what} holds {one!r}; a row id is a whole number")
+            raise InputError(f"{what} holds {_brief(one)}; a row id is a whole number")
+        if not -_WHOLE <= one < _WHOLE:
+            raise StoreError(f"there is no row {_brief(one)}; no memory holds so many")
     return frozenset(map(int, found))
 
 
@@ -114,12 +149,14 @@ def state(given: str | State) -> State:
         raise InputError(
             f"state is {_brief(given)}, a {type(given).__name__}; it must be a text or a State"
         )
-    for part in ("text", "context", "place"):
-        text(getattr(made, part), f"{part} of the state")
-    long = len(made.text) + len(made.context)
+    long = sum(len(part) for part in (made.text, made.context) if isinstance(part, str))
     if long > _LONGEST:
         raise InputError(f"the state has {long} characters; at most {_LONGEST} can be compared")
-    return made
+    return State(
+        text(made.text, "text of the state", _LONGEST),
+        text(made.context, "context of the state", _LONGEST),
+        text(made.place, "place of the state"),
+    )
 
 
 def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Candidate, ...]:
@@ -129,7 +166,7 @@ def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Cand
         InputError: If one of them cannot be used, or none is allowed.
     """
     if isinstance(given, Mapping):
-        made = [Candidate(a, _logit(a, z), "caller") for a, z in given.items()]
+        made = [_candidate(action, logit, "caller") for action, logit in given.items()]
     elif isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(
             f"candidates is {_brief(given)}; it must be a mapping of actions to logits, or "
@@ -139,30 +176,39 @@ def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Cand
         made = []
         for c in given:
             if not isinstance(c, Candidate):
-                raise InputError(f"{_brief(c)} is no candidate; it must be a jitrl.Candidate")
+                raise InputError(
+                    f"{_brief(c)} is no candidate; it must be a jitrl.Candidate, or all of them a "
+                    "mapping {action: logit}"
+                )
             if c.source not in ("model", "caller"):
                 raise InputError(
-                    f"source of {c.action!r} is {c.source!r}; what is proposed comes from 'model' "
-                    "or 'caller'"
+                    f"source of {_brief(c.action)} is {_brief(c.source)}; what is proposed comes "
+                    "from 'model' or 'caller'"
                 )
-            logit = _logit(c.action, c.logit)
-            made.append(c if logit is c.logit else replace(c, logit=logit))
+            made.append(_candidate(c.action, c.logit, c.source))
     if len(made) > _MOST:
         raise InputError(f"{len(made)} candidates; at most {_MOST}")
+    if not made:
+        raise InputError("no candidates; a decision needs at least one")
     kept = tuple(c for c in made if allowed is None or c.action in allowed)
-    if made and not kept:
+    if not kept:
         raise InputError(f"none of the {len(made)} candidates is among the allowed actions")
+    if len({c.action for c in kept}) < len(kept):
+        twice = Counter(c.action for c in kept).most_common(1)[0][0]
+        raise InputError(f"candidate {_brief(twice)} occurs twice; each action once")
     return kept
 
 
-def _logit(action: str, logit: float) -> float:
-    """The logit of a candidate; both are checked."""
+def _candidate(action: str, logit: float, source: CandidateSource) -> Candidate:
+    """A candidate of plain values; action and logit are checked."""
     if not isinstance(action, str) or not action:
-        raise InputError(f"an action is {action!r}; an action must be a text that is not empty")
-    text(action, "an action")
-    if type(logit) is float and -_LARGEST <= logit <= _LARGEST:
-        return logit
-    return number(logit, f"logit of {action!r}")
+        raise InputError(
+            f"an action is {_brief(action)}; an action must be a text that is not empty"
+        )
+    plain = text(action, "an action")
+    if type(logit) is not float or not -LARGEST <= logit <= LARGEST:
+        logit = number(logit, f"logit of {_brief(plain)}")
+    return Candidate(plain, logit, "model" if source == "model" else "caller")
 
 
 def outcome(
@@ -174,11 +220,11 @@ def outcome(
         InputError: If a value cannot be used.
     """
     if not isinstance(basis, str) or basis not in BASES:
-        raise InputError(f"basis is {basis!r}; it must be one of {', '.join(BASES)}")
+        raise InputError(f"basis is {_brief(basis)}; it must be one of {', '.join(BASES)}")
     if not isinstance(told, bool):
-        raise InputError(f"told is {told!r}; it must be True or False")
-    text(evaluator, "evaluator")
-    text(principal, "principal")
+        raise InputError(f"told is {_brief(told)}; it must be True or False")
+    basis, evaluator = BASES[BASES.index(basis)], text(evaluator, "evaluator")
+    principal = text(principal, "principal")
     if value is None:
         return None
     return Outcome(number(value, "outcome"), basis, evaluator, told, principal)
@@ -191,8 +237,9 @@ def status(given: EpisodeStatus) -> EpisodeStatus:
         InputError: If it cannot.
     """
     if not isinstance(given, str) or given not in _STATUSES:
-        raise InputError(f"status is {given!r}; it must be one of {', '.join(_STATUSES)}")
-    return given
+        raise InputError(f"status is {_brief(given)}; it must be one of {', '.join(_STATUSES)}")
+    found: EpisodeStatus = _STATUSES[_STATUSES.index(given)]
+    return found
 
 
 def number(value: object, what: str) -> float:
@@ -205,11 +252,20 @@ def number(value: object, what: str) -> float:
         found = float(value) if isinstance(value, _NUMBERS) else math.nan
     except OverflowError:  # an int
         found = math.inf
-    if not abs(found) <= _LARGEST:
+    if not abs(found) <= LARGEST:
         raise InputError(
-            f"{what} is {_brief(value)}; it must be a finite number, at most {_LARGEST:g}"
+            f"{what} is {_brief(value)}; it must be a finite number, at most {LARGEST:g}"
         )
     return found
+
+
+def total(before: float | None, more: float, what: str) -> float:
+    """Both together, ``None`` counting 0.
+
+    Raises:
+        InputError: If that is too large.
+    """
+    return number((before or 0.0) + more, f"sum of {what}")
 
 
 def _brief(value: object) -> str:

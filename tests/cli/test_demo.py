@@ -96,7 +96,7 @@ def test_an_interrupted_race_stops_both_arms_and_is_resumed_to_the_same_numbers(
     assert len(journal(plan, demos.JITRL)) == 5
     assert len(journal(plan, demos.STATIC)) < 36
     again = demos.race(plan, lambda arm, step: seen.append((arm, step.trial.key)))
-    assert len(seen) < 3 * 36 - 5
+    assert len(seen) <= 3 * 36 - 5  # the static arm may not have finished an episode yet
     assert [line.summary for line in again.lines] == [line.summary for line in raced[1].lines]
 
 

@@ -4,9 +4,11 @@ import pytest
 
 import jitrl as package
 from jitrl.agents.corrected import Corrected
+from jitrl.cli.explain import LANGUAGES
 from jitrl.config import Memory
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory.explain import replay
+from jitrl.run import explain as views
 from jitrl.stores.sqlite import SQLiteStore
 
 RUN = (
@@ -84,6 +86,25 @@ def test_people_read_it_in_their_language(played, lang, labels):
         assert label in done.err
 
 
+def test_near_episodes_that_were_not_looked_at_are_counted(jitrl):
+    with package.open("m.db") as memory:
+        for key in range(6):
+            with memory.episode("t", key=f"e{key}") as episode:
+                episode.decide("a page", {"left": 0.0, "right": 0.1})
+                episode.finish(outcome=True)
+    asked = ("explain", "m.db", "e5#0", "--most")
+    whole = jitrl(*asked, "5", "--json").data
+    assert (len(whole["without"]), whole["others"]) == (5, 0)
+    data = jitrl(*asked, "2", "--json").data
+    assert (len(data["without"]), data["others"]) == (2, 3)
+    assert data["neighbors"] == whole["neighbors"]
+    assert {e for n in data["neighbors"] for e in n["episodes"]} == {f"e{key}" for key in range(5)}
+    assert "3 more near episodes were not looked at" in jitrl(*asked, "2").err
+    assert "not looked at" not in jitrl(*asked, "5").err
+    assert "另有 5 次" in jitrl(*asked, "0", "--lang", "zh").err
+    assert jitrl(*asked, "-1").code == 2
+
+
 def test_only_decisions_that_fell_otherwise_than_the_models_own_are_listed(played):
     listed = {one["id"] for one in changed(played)}
     with SQLiteStore("r/seed-0.db", readonly=True) as store:
@@ -111,12 +132,52 @@ def test_a_memory_of_the_library_is_explained_under_the_settings_it_was_used_wit
     assert (other.code, "made under rule" in other.err) == (3, True)
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_in_shadow_what_was_taken_and_what_the_memory_would_take_are_told_apart(jitrl, lang):
+    with package.open("m.db") as memory:
+        for key, action in enumerate("aabba"):
+            with memory.episode("t", key=f"k{key}") as episode:
+                episode.decide("a page", {action: 0.0})
+                episode.finish(outcome=action == "a")
+    with package.open("m.db", mode="shadow") as memory, memory.episode("t", key="x") as episode:
+        assert episode.decide("a page", {"a": 0.0, "b": 0.3}).action == "b"
+    shown = ("explain", "m.db", "x#0")
+    data = jitrl(*shown, "--json").data
+    assert (data["action"], data["memory"], data["unaided"]) == ("b", "a", "b")
+    assert (data["mode"], data["is_changed"], data["why"]) == ("shadow", True, "returns")
+    assert {w["action"]: w["is_turned"] for w in data["without"]} == {"a": False}
+    said = jitrl(*shown, "--lang", lang).err
+    shadow = LANGUAGES[lang].shadow.format("b", "a")
+    assert shadow in said
+    assert f"a  100%  ← {LANGUAGES[lang].turned}" in said
+
+
+def test_in_shadow_with_a_sampling_rule_the_memorys_choice_has_the_same_draw(jitrl):
+    rule = {"choose": "sample", "beta": 0.5, "novelty": 0.0, "repeat": 0.0, "repeat_action": 0.0}
+    chosen = {}
+    for mode in ("act", "shadow"):
+        with package.open(f"{mode}.db", mode=mode, rule=rule) as memory:
+            for key in range(20):
+                with memory.episode("t", key=f"k{key}") as episode:
+                    episode.decide("a page", {"a": 0.0})
+                    episode.decide("a page", {"b": 0.0})
+                    episode.finish(outcome=True)
+                with memory.episode("t", key=f"x{key}") as episode:
+                    decision = episode.decide("a page", {"a": 0.0, "b": 0.0, "c": 0.0})
+                chosen.setdefault(mode, []).append(
+                    views.memorys(decision, memory.agent.preset.rule).action
+                )
+    assert chosen["act"] == chosen["shadow"]
+    assert len(set(chosen["act"])) > 1
+
+
 def test_what_cannot_be_explained_is_said(played):
     for args, code, said in (
         (("r",), 2, "--changed"),
         (("r", "x#0", "--changed"), 2, "--changed"),
         (("r", "x#0"), 4, "x"),
         (("r", "x"), 2, "x"),
+        (("r", "x#" + "9" * 5000), 2, "not a decision id"),
         (("r", "x#0", "--seed", "7"), 2, "no seed 7"),
         (("nowhere.db", "x#0"), 4, "nowhere.db"),
     ):

@@ -140,3 +140,14 @@ def test_config_shows_every_setting_and_where_it_comes_from(jitrl, monkeypatch):
     shown = jitrl("config")
     assert (shown.code, shown.out) == (0, "")
     assert "run.attempts" in shown.err
+
+
+def test_config_shows_what_the_preset_makes_of_rule_retrieval_and_gamma(jitrl, monkeypatch):
+    monkeypatch.setenv("JITRL_MEMORY_PRESET", "paper-web")
+    monkeypatch.setenv("JITRL_MEMORY_RULE", "beta=45")
+    rows = {row["setting"]: row for row in jitrl("config", "--json").data["settings"]}
+    shown = {name: (row["value"], row["from"]) for name, row in rows.items()}
+    assert shown["memory.rule.beta"] == (45.0, "variable")
+    assert shown["memory.rule.explore"] == (0.05, "preset paper-web")
+    assert shown["memory.retrieval.k"] == (10, "preset paper-web")
+    assert shown["memory.gamma"] == (0.1, "preset paper-web")

@@ -15,7 +15,7 @@ def test_a_run_prints_its_numbers_for_people_and_nothing_else(jitrl):
     done = jitrl("run", *SMALL, "--agent", "static")
     assert (done.code, done.out) == (0, "")
     assert "static" in done.err
-    assert "8 tasks × 12 attempts × 1 seeds" in done.err
+    assert "8 tasks × 12 attempts × 1 seed " in done.err
 
 
 def test_a_run_prints_data_when_asked_to(jitrl):

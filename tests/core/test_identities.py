@@ -9,12 +9,18 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from jitrl.core.update import improved_policy, kl_divergence, softmax
+from jitrl.core.rule import UpdateRule
+from jitrl.core.update import capped, kl_divergence, softmax
 
 SIZE = 5
 LOGITS = arrays(float, SIZE, elements=st.floats(-3, 3))
 ADVANTAGES = arrays(float, SIZE, elements=st.floats(-1, 1))
 BETA = st.floats(0.1, 10)
+
+
+def improved_policy(prior: np.ndarray, advantage: np.ndarray, beta: float) -> np.ndarray:
+    """What a decision makes of them (eqs. 8 and 9)."""
+    return capped(np.log(prior), beta * advantage, UpdateRule())[1]
 
 
 def objective(policy: np.ndarray, prior: np.ndarray, advantage: np.ndarray, beta: float) -> float:

@@ -48,7 +48,8 @@ def test_a_shown_reward_is_the_first_one_that_was_shown() -> None:
     overlay = Overlay(graph())
     for reward in (None, 1.0, 5.0):
         overlay.step(0, "take", 0, 0.5, reward)
-    (taken,) = overlay.taken()
+    assert overlay.states() == [0]
+    taken = overlay.taken_in(0)["take"]
     assert (taken.times, taken.reward) == (3, 1.0)
     assert overlay.repeats == {"take": 3}
     assert overlay.taken_in(7) == {}

@@ -349,3 +349,20 @@ def test_huge_logits_and_ten_thousand_candidates_are_weighed() -> None:
     decision = decide(many, [Neighbor("9", 1.0, 1.0)], UpdateRule(), np.random.default_rng(0))
     assert len(decision.candidates) == 10_000
     assert np.isfinite([c.probability for c in decision.candidates]).all()
+
+
+@pytest.mark.parametrize("preset", ["default", "paper-text", "released-web", "released-text"])
+@pytest.mark.parametrize("temperature", [0.2, 1.0, 5.0])
+@pytest.mark.parametrize("cap", [None, 0.02])
+def test_where_it_samples_the_numbers_are_those_of_the_policy_it_samples(
+    preset: str, temperature: float, cap: float | None
+) -> None:
+    rule = load(preset).changed({"choose": "sample", "temperature": temperature, "kl_cap": cap})
+    near = [Neighbor(a, 1.0, r) for a, r in (("open", 0.0), ("close", 1.0), ("close", 1.0))]
+    decision = decide(proposed([0.3, 0.2, -4.0]), near, rule.rule, np.random.default_rng(0))
+    policy = np.array([c.propensity for c in decision.candidates])
+    assert [c.probability for c in decision.candidates] == pytest.approx(policy.tolist())
+    alone = decide(proposed([0.3, 0.2, -4.0]), (), rule.rule, np.random.default_rng(0))
+    prior = np.array([c.propensity for c in alone.candidates])
+    assert decision.kl == pytest.approx(kl_divergence(policy, prior))
+    assert cap is None or decision.kl <= cap + 1e-12

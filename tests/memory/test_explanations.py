@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import jitrl
 from jitrl.envs.toy import Toy, ToyPrior
-from jitrl.errors import ConfigError, StoreError
-from jitrl.types import Prompt
+from jitrl.errors import ConfigError, InputError, StoreError
+from jitrl.memory.explain import explain, replay
+from jitrl.ports import Change
+from jitrl.run.explain import memorys
+from jitrl.stores.records import EpisodeRecord
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Decision, Prompt, State
 
 
 def play(
@@ -151,3 +160,189 @@ def test_a_decision_of_another_rule_is_not_explained_by_this_one(tmp_path: Path)
             memory.explain("e0#0")
         with pytest.raises(StoreError, match="no episode 'e9'"):
             memory.explain("e9#0")
+
+
+# --- against memories that never held an episode ------------------------------------------------
+
+ACTIONS = [f"act {i}" for i in range(5)]
+WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi"
+RULES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "sampled": {"rule": {"choose": "sample", "beta": 3.0, "novelty": 3.0}},
+    "shadow": {"mode": "shadow"},
+    "paper-text": {"preset": "paper-text", "rule": {"explore": 0.7}},
+    "paper-web": {"preset": "paper-web", "rule": {"explore": 1.0}, "retrieval": {"k": 8}},
+    "released-web": {"preset": "released-web"},
+}
+
+
+def lived(memory: jitrl.JitRL, key: str, rng: random.Random, steps: int = 3) -> list[Decision]:
+    """An episode whose pages, candidates and rewards come from ``rng``, whatever is chosen."""
+    found = []
+    with memory.episode("t", key=key) as episode:
+        for _ in range(steps):
+            state = State(f"page {rng.randrange(4)} {WORDS}", "a goal")
+            proposed = rng.sample(ACTIONS, rng.randrange(2, 5))
+            logits = {action: round(rng.gauss(0, 1), 3) for action in proposed}
+            allowed = ACTIONS if rng.random() < 0.5 else None
+            found.append(episode.decide(state, logits, allowed=allowed))
+            if rng.random() < 0.3:
+                episode.reward(rng.choice([0.25, -0.5, 1.0]))
+        basis = rng.choice(["test", "test", "llm_judge"])
+        episode.finish(rng.choice([0, 0, 1]), basis=basis)  # type: ignore[arg-type]
+    return found
+
+
+def holding(records: list[EpisodeRecord], settings: Mapping[str, Any]) -> jitrl.JitRL:
+    """A memory with these episodes."""
+    memory = jitrl.open(":memory:", **settings)
+    for record in records:
+        memory.store.commit_record(record, memory.agent.derive(record.episode, record.judgment))
+    return memory
+
+
+def told(memory: jitrl.JitRL, decision: Decision, taken: str) -> tuple[str, float]:
+    """What the memory chose, and the probability of ``taken``."""
+    mine = memorys(decision, memory.agent.preset.rule).action
+    return mine, sum(c.probability for c in decision.candidates if c.action == taken)
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("seed", range(3))
+def test_without_an_episode_is_what_a_memory_that_never_held_it_decides(
+    name: str, seed: int
+) -> None:
+    rng = random.Random(seed)
+    compared = [0, 0]
+    with jitrl.open(":memory:", **RULES[name]) as memory:
+        for number in range(10):
+            lived(memory, f"e{number}", rng)
+        records, start = list(memory.store.records()), rng.getstate()
+        made = lived(memory, "Q", rng)
+        found = [memory.explain(f"Q#{step}") for step in range(len(made))]
+        assert all(e.exact for e in found)
+        for left_out in range(10):
+            key = f"e{left_out}"
+            never = holding([r for r in records if r.episode.key != key], RULES[name])
+            undone = holding(records, RULES[name])
+            undone.quarantine(episodes=[key])
+            gone = memory.replay(without=[row.id for row in memory.store.rows(key)])
+            with never, undone:
+                rng.setstate(start)
+                others = lived(never, "Q", rng)
+                rng.setstate(start)
+                again = lived(undone, "Q", rng)
+            for step, (other, mine) in enumerate(zip(others, made, strict=True)):
+                assert told(memory, again[step], mine.action) == told(memory, other, mine.action)
+                if memory.settings.mode == "act":
+                    assert (f"Q#{step}" in gone) == (other.action != mine.action)
+                entry = next((c for c in found[step].without if c.episode == key), None)
+                if entry is not None:
+                    assert entry.exact
+                    assert (entry.action, entry.probability) == told(memory, other, mine.action)
+                    compared[step > 0] += 1
+                if other.action != mine.action:
+                    break  # from here on, the steps are others
+    assert compared[0] >= 3
+    assert compared[1] >= 3
+
+
+def test_a_decision_that_does_not_say_what_it_needs_gives_no_exact_entry() -> None:
+    settings = {"preset": "paper-web", "rule": {"explore": 1.0}, "retrieval": {"k": 2}}
+    logits = {"a": 0.0, "b": 0.1}
+    with jitrl.open(":memory:", **settings) as memory:
+        for key, action in (("e0", "x"), ("e1", "a"), ("e2", "b")):
+            with memory.episode("t", key=key) as episode:
+                episode.decide("s", {action: 0.0}, allowed=[action])
+                episode.finish(1.0)
+        with memory.episode("t", key="Q") as episode:
+            decision = episode.decide("s", logits)
+        new, records = memory.explain("Q#0"), list(memory.store.records())
+    assert decision.allowed == "any"
+    assert [c.exact for c in new.without] == [True, True]
+    # Left alone, a or b is untried and takes another draw, and x is near enough to join.
+    for lost in ({"seed": None}, {"allowed": None}):
+        older = replace(decision, **lost)
+        step = replace(records[-1].episode.steps[0], decision=older)
+        last = replace(records[-1], episode=replace(records[-1].episode, steps=(step,)))
+        with holding([*records[:-1], last], settings) as memory:
+            old = memory.explain("Q#0")
+        assert old.exact
+        assert [c.exact for c in old.without] == [False, False]
+
+
+def test_only_what_can_matter_later_is_journaled() -> None:
+    with jitrl.open(":memory:") as memory, memory.episode("t") as episode:
+        decision = episode.decide("s", {"a": 0.0, "b": 1.0}, allowed=["a", "c", "b", "d"])
+    assert (decision.seed, decision.allowed) == (None, ("c", "d"))
+    off = jitrl.open(":memory:", preset="paper-text", mode="off")
+    with off, off.episode("t") as episode:
+        decision = episode.decide("s", {"a": 0.0})
+    assert (decision.seed, decision.allowed) == (None, None)
+
+
+# --- many near episodes -------------------------------------------------------------------------
+
+
+def crowd(memory: jitrl.JitRL, size: int = 11) -> None:
+    """Two lucky ends of b, then many of b without success and many of a with little."""
+    ends = [("b", 1.0)] * 2 + [("b", 0.0)] * (size - 2)
+    ends += [("a", 0.1 if i % 2 else 0.0) for i in range(size)]
+    for number, (action, end) in enumerate(ends):
+        with memory.episode("t", key=f"e{number}") as episode:
+            episode.decide("s", {action: 0.0})
+            episode.finish(end)
+    with memory.episode("t", key="Q") as episode:
+        episode.decide("s", {"a": 0.0, "b": 0.0})
+
+
+def test_an_episode_that_turns_the_decision_is_found_however_old_it_is() -> None:
+    with jitrl.open(":memory:") as memory:
+        crowd(memory)
+        found = memory.explain("Q#0", most=50)
+        assert (len(found.without), found.others) == (22, 0)
+        turning = {c.episode for c in found.without if c.action != found.decision.action}
+        assert turning == {"e0", "e1"}
+        assert set(found.owners.values()) == {c.episode for c in found.without}
+        few = memory.explain("Q#0", most=3)
+        assert (len(few.without), few.others) == (3, 19)
+        assert {c.episode for c in few.without} >= turning
+        assert set(few.without) <= set(found.without)
+        none = memory.explain("Q#0", most=0)
+        assert (none.without, none.others, none.exact) == ((), 22, True)
+
+
+@pytest.mark.parametrize("most", [-1, 2.5, True, "3"])
+def test_how_many_to_look_at_must_be_a_count(most: Any) -> None:
+    with jitrl.open(":memory:") as memory:
+        crowd(memory, 3)
+        with pytest.raises(InputError, match="most is"):
+            memory.explain("Q#0", most=most)
+
+
+class Counting(SQLiteStore):
+    """Counts how often its stream is read."""
+
+    reads = 0
+
+    def changes(self, after: int, *, scope: str | None = None) -> Iterator[Change]:
+        self.reads += 1
+        return super().changes(after, scope=scope)
+
+
+def test_the_stream_is_read_once_however_many_episodes_are_near(tmp_path: Path) -> None:
+    with jitrl.open(tmp_path / "m.db") as memory:
+        crowd(memory)
+        with Counting(tmp_path / "m.db", readonly=True) as store:
+            explained = explain(memory.agent, store, "Q#0")
+            assert (len(explained.without), store.reads) == (20, 1)
+            assert replay(memory.agent, store, [1])
+            assert store.reads == 2
+
+
+def test_each_episode_that_is_looked_at_is_told_of() -> None:
+    told_of = []
+    with jitrl.open(":memory:") as memory:
+        crowd(memory, 3)
+        explain(memory.agent, memory.store, "Q#0", progress=lambda *done: told_of.append(done))
+    assert told_of == [(n, 6) for n in range(6)]

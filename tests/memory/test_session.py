@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from jitrl.core.credit import derive_rows
+from jitrl.core.graph import Graph, Step
+from jitrl.core.overlay import Overlay
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
 from jitrl.core.update import decide
@@ -147,6 +151,67 @@ def test_a_decision_is_given_the_nearest_cells_first_and_not_all(store: SQLiteSt
     similarities = [n.similarity for n in found.neighbors]
     assert similarities == sorted(similarities, reverse=True)
     assert (similarities[0], len(similarities)) == (1.0, 256)
+
+
+def test_a_long_episode_gives_a_decision_no_more_than_its_nearest_cells(
+    store: SQLiteStore,
+) -> None:
+    session = Session(View(store, "s", Lens(retrieval=Retrieval(threshold=0.5))))
+    rooms = [State(f"the red room has a door {i}") for i in range(600)]
+    for room, after in itertools.pairwise(rooms):
+        session.step(room, chose("go"), after)
+    found = session.neighborhood(rooms[0]).neighbors  # long ago, but the very state
+    assert len(found) == 256
+    assert (found[0].similarity, found[0].taken, found[1].similarity < 1) == (1.0, 1, True)
+
+
+def test_an_interrupt_while_the_memory_is_read_counts_nothing_twice(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for i in range(20):
+        commit(store, f"e{i}", [(A, "go", 1.0), (B, "take", 0.0)])
+    view = View(store, "s", Lens())
+    session = Session(view)
+    session.step(A, chose("go"), B)
+    learn, calls = Graph.learn, []
+
+    def interrupted(graph: Graph, steps: list[Step]) -> None:
+        learn(graph, steps)
+        calls.append(1)
+        if len(calls) == 7:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Graph, "learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.neighborhood(A)
+    assert session.neighborhood(A) == other_session(store).neighborhood(A)
+
+
+def test_an_interrupt_while_the_episode_is_told_counts_nothing_twice(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(store, "e", [(A, "go", 1.0), (B, "take", 0.0)])
+    session = Session(View(store, "s", Lens()))
+    for _ in range(2):
+        session.step(A, chose("go"), B)
+    step, calls = Overlay.step, []
+
+    def interrupted(*args: object) -> None:
+        step(*args)
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Overlay, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.neighborhood(A)
+    assert {n.taken for n in session.neighborhood(A).neighbors if n.taken} == {2}
+
+
+def other_session(store: SQLiteStore) -> Session:
+    session = Session(View(store, "s", Lens()))
+    session.step(A, chose("go"), B)
+    return session
 
 
 def test_the_k_nearest_rows_are_the_newest_of_equally_similar_ones(store: SQLiteStore) -> None:

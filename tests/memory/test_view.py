@@ -195,6 +195,26 @@ def test_a_withdrawn_outcome_takes_its_rows_with_it() -> None:
         assert [n.ret for n in rows] == [0.0]  # its own step reward is left, and is the median
 
 
+def test_a_compiled_kernel_is_used_where_asked_for_and_finds_the_same() -> None:
+    compiled = pytest.importorskip("jitrl.memory.signature_numba")
+    asked = []
+
+    def scan(*args: Any) -> Any:
+        asked.append(args)
+        return kernel(*args)
+
+    kernel, compiled.scan = compiled.scan, scan
+    try:
+        with SQLiteStore(":memory:") as store:
+            commit(store, episode("a", [(0, "go", 0.0), (1, "go", 1.0)]))
+            plain = seen(View(store, "s", Lens()))
+            assert not asked
+            assert seen(View(store, "s", Lens(kernel="numba"))) == plain
+            assert asked
+    finally:
+        compiled.scan = kernel
+
+
 def test_another_scope_is_another_memory() -> None:
     with SQLiteStore(":memory:") as store:
         commit(store, episode("a", [(0, "go", 1.0)]))

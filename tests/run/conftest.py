@@ -13,7 +13,11 @@ from jitrl.models.scripted import Scripted
 from jitrl.run.experiment import Parts
 from jitrl.stores.sqlite import SQLiteStore
 
-AGENTS = {"static": Static, "tabular": Tabular, "jitrl": Corrected}
+AGENTS = {
+    "static": lambda store, evaluator, memory: Static(store, evaluator),
+    "tabular": Tabular,
+    "jitrl": Corrected,
+}
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from jitrl.agents.static import Static
-from jitrl.types import Candidate, Row, Scored, Unscored
+from jitrl.core.credit import derive_rows
+from jitrl.types import Candidate
 
 
 class Tabular:
@@ -54,29 +55,4 @@ class TabularAgent:
 
     def learn(self, episode):
         judgment = self.evaluator.judge(episode)
-        if isinstance(judgment, Unscored):
-            return self.store.commit(episode, judgment, ())
-        assert isinstance(judgment, Scored)
-        tails = np.cumsum(judgment.rewards[::-1])[::-1]
-        rows = tuple(
-            Row(
-                episode=episode.key,
-                step=t,
-                task=episode.task,
-                scope=episode.scope,
-                state=step.state,
-                action=step.action,
-                reward=judgment.rewards[t],
-                ret=float(tails[t]),
-                next_state=step.next_state,
-                terminal=step.next_state is None,
-                evaluator=judgment.evaluator,
-                told=judgment.told,
-                basis=judgment.basis,
-                principal="",
-                source=episode.key,
-                digest="",
-            )
-            for t, step in enumerate(episode.steps)
-        )
-        return self.store.commit(episode, judgment, rows)
+        return self.store.commit(episode, judgment, derive_rows(episode, judgment, gamma=1.0))

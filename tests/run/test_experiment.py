@@ -1,3 +1,4 @@
+import os
 import threading
 import time
 from dataclasses import replace
@@ -9,7 +10,7 @@ from tabular import Tabular
 
 from jitrl import config
 from jitrl.envs.toy import Toy
-from jitrl.errors import BudgetExceeded, ConfigError, InputError, JitRLError, ModelError
+from jitrl.errors import BudgetExceeded, ConfigError, InputError, JitRLError, ModelError, StoreError
 from jitrl.models.scripted import Scripted
 from jitrl.run import experiment, folder, results
 from jitrl.stores.sqlite import SQLiteStore
@@ -191,6 +192,29 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path, settings, pa
     with pytest.raises(InputError, match="not empty and holds no run"):
         experiment.run(settings(), tmp_path, parts())
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    "left", [("run.json.partial",), ("run.lock",), ("run.json.partial", "run.lock")]
+)
+def test_a_start_that_got_no_further_is_begun_again(tmp_path, settings, parts, left):
+    place = tmp_path / "r"
+    place.mkdir()
+    for name in left:
+        (place / name).write_text("")
+    assert experiment.run(settings(attempts=1), place, parts()).done == 10
+    assert not (place / "run.json.partial").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="it stands for a full disk")
+def test_a_record_that_cannot_be_written_leaves_nothing_behind(tmp_path, settings, parts):
+    place = tmp_path / "r"
+    place.mkdir()
+    (place / "run.json.partial").symlink_to("/dev/full")
+    with pytest.raises(StoreError, match=r"run\.json cannot be written: No space left"):
+        experiment.run(settings(attempts=1), place, parts())
+    assert [path.name for path in place.iterdir()] == ["run.lock"]
+    assert experiment.run(settings(attempts=1), place, parts()).done == 10
 
 
 def test_two_processes_cannot_run_one_folder_at_once(tmp_path, settings, parts):

@@ -82,7 +82,10 @@ def test_the_data_hold_schema_terms_curve_and_raw_scores(comparison):
 
 def test_without_an_interval_the_reason_takes_its_place():
     few = compare([result("s", np.zeros((2, 1, 3))), result("m", np.ones((2, 1, 3)))])
-    assert "+1.000 [2 clusters; 6 are needed]" in report.markdown(few, ENGLISH)
+    assert "+1.000 [n < 6]" in report.markdown(few, ENGLISH)
+    assert "n < 6: no interval, as it needs 6 tasks or more; here n = 2." in report.note(
+        few, ENGLISH
+    )
     data = report.data(few, "x")["rows"][1]["difference"]
     assert (data["low"], data["reason"]) == (None, "2 clusters; 6 are needed")
 
@@ -119,6 +122,21 @@ def test_the_chinese_page_is_chinese(comparison):
     for word in ("学习曲线", "平均", "更好", "第几次尝试"):
         assert word in html
     assert "verdict" not in "".join(Page(html).text)
+
+
+def test_the_curve_of_jitrl_has_one_color_whatever_runs_beside_it():
+    base = result("static", learned(), agent="static")
+    ours, other = result("x", learned(), agent="jitrl"), result("y", learned(), agent="tabular")
+    for runs in ([base, ours], [base, ours, other], [base, other, ours]):
+        colors = {t.label: t.color for t in chart.traces(compare(runs), ENGLISH)}
+        assert colors["x"] == 0
+        assert colors.get("y", 1) == 1
+
+
+def test_the_page_says_what_was_played_and_what_the_band_is(comparison):
+    text = "".join(Page(report.html(comparison, ENGLISH)).text)
+    assert report.played(comparison, ENGLISH) in text
+    assert ENGLISH.legend in text
 
 
 def drawing(comparison):

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import random
 import sqlite3
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,10 @@ def values(kind: type) -> st.SearchStrategy:
     kinds = {
         "str": texts,
         "float": st.floats(),
+        "str | None": st.none() | texts,
+        "tuple[str, ...] | Literal['any'] | None": st.none()
+        | st.just("any")
+        | st.lists(texts, max_size=3).map(tuple),
         "float | None": st.none() | st.floats(),
         "int": st.integers(-(2**62), 2**62),
         "bool": st.booleans(),
@@ -55,19 +60,45 @@ def test_any_decision_is_packed_and_built_without_loss(decisions: list[Decision 
     assert repr(back) == repr(decisions)
 
 
+def test_what_many_neighbors_repeat_takes_little_room() -> None:
+    near = tuple(
+        Neighbor(f"click(<link[Page {i % 9}]>)", 0.5 + i / 999, i / 7, rows=(i + 1,))
+        for i in range(200)
+    )
+    decision = dataclasses.replace(sample_decision("go"), neighbors=near)
+    small, large = packing.pack([sample_decision("go")]), packing.pack([decision] * 9)
+    assert len(small) < 700
+    assert len(large) < 9 * len(packing.pack([decision])) / 3
+    assert [packing.build(p) for p in packing.unpack(large)] == [decision] * 9
+
+
+def test_a_body_that_was_written_before_there_was_compression_is_read() -> None:
+    decision = sample_decision("go")
+    body = packing.pack([decision] * 9)
+    plain = zlib.decompress(body)
+    assert packing.unpack(plain) == packing.unpack(body)
+    assert packing.build(packing.unpack(plain)[0]) == decision
+
+
 ORDERS: dict[type, str] = {
     Weighed: "action logit source prior visits q advantage scaled bonus correction corrected "
     "probability propensity novelty",
     Neighbor: "action similarity ret visits sources value reward terminal onward taken trusted "
     "rows state",
     Decision: "action candidates neighbors value scale kl draws rule version scorer mode holdout "
-    "reason excluded",
+    "reason excluded seed allowed",
 }
 
 
 def test_the_order_of_fields_is_part_of_the_file_format() -> None:
     orders = {kind: " ".join(hints(kind)) for kind in ORDERS}
     assert orders == ORDERS
+
+
+def test_a_decision_of_an_older_file_says_nothing_of_what_was_added_since() -> None:
+    ((head, *rest),) = packing.unpack(packing.pack([sample_decision("go")]))
+    assert packing.build([head[:-2], *rest]) == sample_decision("go")
+    assert (sample_decision("go").seed, sample_decision("go").allowed) == (None, None)
 
 
 def test_numpy_numbers_in_a_decision_are_kept_as_plain_ones() -> None:

@@ -175,14 +175,14 @@ STEP = {"state": 0, "action": "go"}
         ({"steps": [STEP | {"action": ""}]}, r"steps\[0\]\.action is empty"),
         ({"steps": [STEP | {"novelty": -5}]}, r"steps\[0\]\.novelty is -5.0; it must be in \[0"),
         ({"steps": [STEP | {"novelty": 1.5}]}, r"steps\[0\]\.novelty is 1.5"),
-        ({"steps": [STEP | {"reward": 1e200}]}, "reward of step 0 is 1e.200"),
+        ({"steps": [STEP | {"reward": 1e200}, STEP, STEP]}, "reward of step 0 is 1e.200"),
         ({"key": None}, r"Expected `str`, got `null` - at `\$\.key`"),
         ({"status": "lost"}, r"Invalid enum value 'lost' - at `\$\.status`"),
         ({"finished": "today"}, r"Expected `float`, got `str` - at `\$\.finished`"),
         ({"steps": [STEP | {"state": 9}]}, r"steps\[0\]\.state is 9, but the line has 3 states"),
         ({"steps": [STEP | {"next": -1}]}, r"steps\[0\]\.next is -1"),
         ({"steps": [STEP | {"rewrd": 1.0}]}, r"unknown field `rewrd` - at `\$\.steps\[0\]`"),
-        ({"steps": [STEP]}, "has 1 steps, the judgment 3 rewards"),
+        ({"steps": [STEP]}, "has 1 steps and outcome gave 3 rewards"),
         ({"quarantined": [3]}, "quarantined names step 3, but there are 3 steps"),
         ({"judgment": {"evaluator": "x", "rewards": [0, 0, 1]}}, "needs a basis"),
         ({"judgment": {"evaluator": "x"}}, "unscored without a reason"),
@@ -248,6 +248,8 @@ def decided(**changes: Any) -> bytes:
         ({"excluded": -1}, "excluded is -1"),
         ({"kl": -1}, "kl is -1.0"),
         ({"scale": -1}, "scale is -1.0"),
+        ({"seed": "7"}, "regex"),
+        ({"allowed": "some"}, "allowed"),
     ],
 )
 def test_a_decision_that_contradicts_itself_is_refused_by_its_field(
@@ -257,6 +259,29 @@ def test_a_decision_that_contradicts_itself_is_refused_by_its_field(
     with pytest.raises(RecordError, match=message) as caught:
         copied([decided(**change)], trust=True)
     assert "decision" in str(caught.value)
+
+
+@pytest.mark.parametrize("allowed", ["any", (), ("a", "b"), None])
+def test_what_a_decision_could_have_drawn_and_chosen_is_carried_over(allowed: Any) -> None:
+    seed = None if allowed is None else "0123456789abcdef" * 4
+    decision = dataclasses.replace(sample_decision("go"), seed=seed, allowed=allowed)
+    step = Transition(State("s"), "go", decision)
+    with SQLiteStore(":memory:") as store:
+        put(store, dataclasses.replace(sample_episode("e"), steps=(step,)))
+        copy, _ = copied(jsonl.export(store))
+    with copy:
+        assert copy.decision("e#0").decision == decision
+
+
+def test_a_line_written_before_decisions_said_what_they_could_have_drawn_is_read() -> None:
+    episode = json.loads(decided())
+    for step in episode["steps"]:
+        if step.get("decision"):
+            del step["decision"]["seed"], step["decision"]["allowed"]
+    copy, _ = copied([json.dumps(episode).encode()])
+    with copy:
+        found = copy.decision("e0#0").decision
+    assert (found.seed, found.allowed) == (None, None)
 
 
 def test_a_decision_in_which_the_model_proposed_nothing_is_refused() -> None:

@@ -51,12 +51,14 @@ def test_a_copy_is_equal(given: list[Neighbor]) -> None:
     assert copy.deepcopy(columns) == columns
 
 
-@given(NEIGHBORS, NEIGHBORS)
-def test_joined_ones_are_sorted_and_the_others_come_first_among_equals(
-    near: list[Neighbor], others: list[Neighbor]
+@given(NEIGHBORS, NEIGHBORS, st.integers(0, 12))
+def test_joined_ones_are_sorted_and_the_most_similar_are_kept(
+    near: list[Neighbor], others: list[Neighbor], most: int
 ) -> None:
-    joined = Neighbors.of(near).joined(Neighbors.of(others))
-    assert joined == tuple(sorted([*others, *near], key=lambda n: -n.similarity))
+    joined = Neighbors.of(near).joined(Neighbors.of(others), most)
+    every = sorted([*others, *near], key=lambda n: -n.similarity)
+    same = sum(n.similarity == 1.0 for n in every)
+    assert joined == tuple(every[: max(most, same)])
 
 
 @given(NEIGHBORS.filter(len), st.data())

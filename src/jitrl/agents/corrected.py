@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from jitrl.core.credit import derive_rows
+from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.errors import InputError
+from jitrl.memory.index import Kernel
+from jitrl.memory.rerun import seed_of
 from jitrl.memory.session import Session
 from jitrl.memory.view import Lens, View
 from jitrl.ports import Evaluator, Receipt, Store
@@ -31,53 +34,34 @@ from jitrl.types import (
 
 
 class MemorySettings(Protocol):
-    """What the agent is told about its memory; ``config.Memory`` is one."""
+    """What the agent is told about its memory; ``config.Memory`` is one, and says more."""
 
     @property
-    def mode(self) -> Mode:
-        """``act``, ``shadow`` or ``off``."""
-        ...
+    def mode(self) -> Mode: ...
 
     @property
-    def holdout(self) -> float:
-        """Share of episodes that act without memory."""
-        ...
+    def holdout(self) -> float: ...
 
     @property
-    def preset(self) -> str:
-        """Name of a preset."""
-        ...
+    def preset(self) -> str: ...
 
     @property
-    def rule(self) -> Mapping[str, Any]:
-        """Settings of the rule that differ from it."""
-        ...
+    def rule(self) -> Mapping[str, Any]: ...
 
     @property
-    def retrieval(self) -> Mapping[str, Any]:
-        """Settings of retrieval that differ from it."""
-        ...
+    def retrieval(self) -> Mapping[str, Any]: ...
 
     @property
-    def gamma(self) -> float | None:
-        """Discount, if it differs."""
-        ...
+    def gamma(self) -> float | None: ...
 
     @property
-    def trusted(self) -> Collection[Basis]:
-        """Bases whose rows count by episode."""
-        ...
+    def trusted(self) -> Collection[Basis]: ...
 
     @property
-    def principal(self) -> str:
-        """Who is answerable for what is learned."""
-        ...
+    def principal(self) -> str: ...
 
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    state: State
-    decision: Decision
+    @property
+    def kernel(self) -> Kernel: ...
 
 
 class Corrected:
@@ -92,6 +76,7 @@ class Corrected:
         self.store, self.evaluator = store, evaluator
         self.mode, self.holdout = settings.mode, settings.holdout
         self.principal, self.trusted = settings.principal, frozenset(settings.trusted)
+        self.kernel = settings.kernel
         self.preset: Preset = load(settings.preset).changed(
             settings.rule, settings.retrieval, settings.gamma
         )
@@ -113,8 +98,15 @@ class Corrected:
         self, exclude: frozenset[str] = frozenset(), without: frozenset[int] = frozenset()
     ) -> Lens:
         """How this agent looks at the memory."""
-        preset = self.preset
-        return Lens(preset.rule, preset.retrieval, preset.gamma, self.trusted, exclude, without)
+        return Lens(
+            self.preset.rule,
+            self.preset.retrieval,
+            self.preset.gamma,
+            self.trusted,
+            exclude,
+            without,
+            self.kernel,
+        )
 
     def view(self, scope: str, exclude: frozenset[str] = frozenset()) -> View:
         """The view of a scope that all episodes share."""
@@ -158,7 +150,7 @@ class CorrectedEpisode:
         self._agent, self._exclude, self._until = agent, exclude, until
         self._session: Session | None = None
         self._rng = np.random.default_rng(0)
-        self._pending: _Choice | None = None
+        self._pending: tuple[State, Decision] | None = None
         self._novelty: list[float] = []
         self._shown = False
         self.held_out = False
@@ -194,9 +186,11 @@ class CorrectedEpisode:
         without = agent.mode == "off" or self.held_out
         near = () if without else self._session.neighborhood(state)
         seed = self._rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
+        rng = np.random.PCG64(seed)
+        start = None if without or rule.untried != "draw" else seed_of(rng)
         try:
             decision = decide(
-                proposal.candidates, near, rule, np.random.default_rng(seed), allowed=allowed
+                proposal.candidates, near, rule, np.random.Generator(rng), allowed=allowed
             )
             if agent.mode == "shadow" and not without:
                 alone = decide(proposal.candidates, (), rule, np.random.default_rng(seed))
@@ -209,17 +203,19 @@ class CorrectedEpisode:
             mode=agent.mode,
             holdout=self.held_out,
             reason="off" if agent.mode == "off" else "holdout" if without else decision.reason,
+            seed=start,
+            allowed=None if without else _joining(decision, rule, allowed),
         )
-        self._pending = _Choice(state, decision)
+        self._pending = state, decision
         return decision
 
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """What the last action brought; it counts at once, in this episode only."""
         if self._pending is None or self._session is None:
             raise InputError("observe() came before act(); nothing was decided yet")
-        last, self._pending = self._pending, None
+        (state, decision), self._pending = self._pending, None
         self._shown = self._shown or reward is not None
-        self._novelty.append(self._session.step(last.state, last.decision, next_state, reward))
+        self._novelty.append(self._session.step(state, decision, next_state, reward))
 
     def learn(self, episode: Episode) -> Receipt:
         """The episode is over: judge it, derive its rows, and commit them."""
@@ -233,6 +229,17 @@ class CorrectedEpisode:
         if self._shown:
             info["shown"] = True
         return self._agent.learn(replace(episode, steps=steps, holdout=self.held_out, info=info))
+
+
+def _joining(
+    decision: Decision, rule: UpdateRule, allowed: Collection[str] | None
+) -> tuple[str, ...] | Literal["any"] | None:
+    """What ``Decision.allowed`` says of the actions that were allowed."""
+    if rule.memory_only == "never":
+        return None
+    if allowed is None:
+        return "any"
+    return tuple(sorted(set(allowed).difference(c.action for c in decision.candidates)))
 
 
 def _shadow(computed: Decision, alone: Decision) -> Decision:

@@ -11,12 +11,13 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 
 import numpy as np
 
 from jitrl.core.credit import derive_rows
-from jitrl.core.update import kl_divergence, softmax
+from jitrl.core.update import drawn, kl_divergence, softmax
 from jitrl.errors import ConfigError
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task, Weighed
@@ -35,10 +36,6 @@ class Tally:
     def mean(self) -> float:
         """Their mean; 0 before the first."""
         return self.total / self.n if self.n else 0.0
-
-
-Policy = Callable[[Sequence[Tally], np.ndarray], np.ndarray]
-"""From tallies, shape [A], and the prior, shape [A], to the chance of each action, shape [A]."""
 
 
 def upper_bound(tallies: Sequence[Tally], prior: np.ndarray, width: float) -> np.ndarray:
@@ -96,7 +93,7 @@ def ucb(
     evaluator: Evaluator,
     *,
     gamma: float = 0.6,
-    width: float = 0.01,
+    width: float = 0.0001,
 ) -> Tabular:
     """UCB1 in each state.
 
@@ -104,9 +101,7 @@ def ucb(
         gamma: Discount of the returns, in [0, 1].
         width: Weight of the confidence bound, return units.
     """
-    return Tabular(
-        "ucb", store, evaluator, gamma, lambda tallies, p: upper_bound(tallies, p, width), width
-    )
+    return Tabular("ucb", store, evaluator, gamma, upper_bound, width=width)
 
 
 def thompson(
@@ -114,7 +109,7 @@ def thompson(
     evaluator: Evaluator,
     *,
     gamma: float = 0.6,
-    sd: float = 0.02,
+    sd: float = 0.0001,
 ) -> Tabular:
     """Thompson sampling in each state.
 
@@ -122,13 +117,16 @@ def thompson(
         gamma: Discount of the returns, in [0, 1].
         sd: Standard deviation of a return, return units.
     """
-    return Tabular(
-        "thompson", store, evaluator, gamma, lambda tallies, p: posterior_best(tallies, p, sd), sd
-    )
+    return Tabular("thompson", store, evaluator, gamma, posterior_best, sd=sd)
 
 
 class Tabular:
-    """A table for each scope, made of the rows in ``store``. Safe for threads."""
+    """A table for each scope, made of the rows in ``store``. Safe for threads.
+
+    Args:
+        policy: From tallies, shape [A], the prior, shape [A], and ``spread`` to the chance of each
+            action, shape [A].
+    """
 
     def __init__(
         self,
@@ -136,15 +134,15 @@ class Tabular:
         store: Store,
         evaluator: Evaluator,
         gamma: float,
-        policy: Policy,
-        spread: float,
+        policy: Callable[..., np.ndarray],
+        **spread: float,
     ) -> None:
         if not 0.0 <= gamma <= 1.0:
             raise ConfigError(f"agent {name}: gamma must be in [0, 1], got {gamma}")
-        if not (math.isfinite(spread) and spread > 0):
-            what = "width" if name == "ucb" else "sd"
-            raise ConfigError(f"agent {name}: {what} must be a number above 0, got {spread}")
-        self.name, self.policy = name, policy
+        for what, value in spread.items():
+            if not (math.isfinite(value) and value > 0):
+                raise ConfigError(f"agent {name}: {what} must be a number above 0, got {value}")
+        self.name, self.policy = name, partial(policy, **spread)
         self._store, self._evaluator, self._gamma = store, evaluator, gamma
         self._tables: dict[tuple[str, frozenset[str]], Table] = {}
         self._lock = threading.Lock()
@@ -226,9 +224,7 @@ class TabularEpisode:
         prior = softmax(np.array([c.logit for c in proposal.candidates], float))
         chance = self._agent.policy(tallies, prior)
         draw = float(self._rng.random())
-        chosen = min(int(np.searchsorted(np.cumsum(chance), draw, "right")), len(chance) - 1)
-        while chance[chosen] == 0.0:  # rounding at the very end of the sum
-            chosen -= 1
+        chosen = drawn(chance, draw)
         n = sum(t.n for t in tallies)
         value = sum(t.total for t in tallies) / n if n else 0.0
         weighed = tuple(

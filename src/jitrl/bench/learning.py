@@ -14,12 +14,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from jitrl import registry
 from jitrl.bench import machine
+from jitrl.bench.attempts import attempt
 from jitrl.bench.learning_arms import Arm
 from jitrl.bench.learning_pool import Tell, each
 from jitrl.bench.learning_priors import Known
-from jitrl.config import Memory
 from jitrl.core.stats import (
     Difference,
     Interval,
@@ -28,10 +27,7 @@ from jitrl.core.stats import (
     paired_difference,
 )
 from jitrl.envs.textworld_express import TextWorldExpress
-from jitrl.evaluators.environment import EnvironmentRewards
-from jitrl.ports import Agent, Environment
-from jitrl.run.loop import Trial, play
-from jitrl.stores.sqlite import SQLiteStore
+from jitrl.ports import Environment
 
 SCHEMA = "jitrl.bench.learn/1"
 GAMES = ("twc", "cook", "coin")
@@ -153,24 +149,19 @@ def _learn(arm: Arm, world: TextWorldExpress, id: str, seed: int) -> list[float]
     """Scores of all attempts at one game, from an empty memory on."""
     task = replace(world.task(id), scope=id)
     path = world.gold(task) if arm.prior != "uniform" else ()
-    prior = Known(arm.prior, arm.p, path)
-    scores = []
-    with closing(SQLiteStore(":memory:")) as store:
-        agent: Agent = registry.create(
-            "agents",
-            arm.agent,
-            arm.options,
-            store=store,
-            evaluator=EnvironmentRewards(),
-            settings=Memory(**arm.memory),
-        )
-        for attempt in range(arm.attempts):
-            acting = agent.episode()
-            trial = Trial(task, int(task.params["seed"]), attempt, seed)
-            episode = play(trial, cast(Environment, world), prior, acting, rewards=arm.rewards)
-            acting.learn(episode)
-            scores.append(episode.info["score"] - arm.shift * len(episode.steps))
-    return scores
+    episodes = attempt(
+        arm.agent,
+        arm.options,
+        arm.memory,
+        world=cast(Environment, world),
+        task=task,
+        prior=Known(arm.prior, arm.p, path),
+        attempts=arm.attempts,
+        seed=seed,
+        world_seed=int(task.params["seed"]),
+        rewards=arm.rewards,
+    )
+    return [e.info["score"] - arm.shift * len(e.steps) for e in episodes]
 
 
 PARTS: Mapping[str, slice] = {

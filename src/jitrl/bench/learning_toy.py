@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
-from jitrl import registry
+from jitrl.bench.attempts import attempt
 from jitrl.bench.learning_arms import RULE_A, TUNED_PAPER
 from jitrl.bench.learning_pool import Tell, each
-from jitrl.config import Memory
 from jitrl.core.stats import Interval, NoInterval, bootstrap
 from jitrl.envs.toy import Toy, ToyPrior
-from jitrl.evaluators.environment import EnvironmentRewards
-from jitrl.ports import Agent, Environment
-from jitrl.run.loop import Trial, play
-from jitrl.stores.sqlite import SQLiteStore
+from jitrl.ports import Environment
 
 RULES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "default": ("jitrl", {}),
@@ -98,24 +93,18 @@ def run(lessons: Lessons) -> list[list[float]]:
 
 def _learn(lessons: Lessons, seed: int) -> list[float]:
     world, prior = Toy("protocol", seed=seed, slip=lessons.slip), ToyPrior(seed=seed)
-    task = world.tasks()[0]
-    scores = []
-    with closing(SQLiteStore(":memory:")) as store:
-        agent: Agent = registry.create(
-            "agents",
-            lessons.agent,
-            {},
-            store=store,
-            evaluator=EnvironmentRewards(),
-            settings=Memory(**lessons.memory),
-        )
-        for attempt in range(lessons.episodes):
-            acting = agent.episode()
-            trial = Trial(task, 0, attempt, seed)
-            episode = play(trial, cast(Environment, world), prior, acting)
-            acting.learn(episode)
-            scores.append(float(episode.info["score"]))
-    return scores
+    episodes = attempt(
+        lessons.agent,
+        {},
+        lessons.memory,
+        world=cast(Environment, world),
+        task=world.tasks()[0],
+        prior=prior,
+        attempts=lessons.episodes,
+        seed=seed,
+        world_seed=0,
+    )
+    return [float(e.info["score"]) for e in episodes]
 
 
 def summed(name: str, slip: float, scores: np.ndarray) -> Protocol:

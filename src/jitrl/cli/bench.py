@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.progress import Progress, TaskID
-from rich.table import Table
 
 from jitrl.cli.bench_learning import learn
-from jitrl.cli.output import emit, people
+from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def decide(
         Literal["numpy", "numba"], typer.Option(help="What the index alone is measured with.")
     ] = "numpy",
     seed: Annotated[int, typer.Option(help="Seed of the records and queries.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: JSON = False,
 ) -> None:
     """Time search, decisions and learning, beside the linear scan of the released code."""
     import msgspec
@@ -104,7 +103,9 @@ def _show(report: Report) -> None:
             f"(a state in the index: {memory.index_bytes_per_state:.0f}); "
             f"read in {memory.load_s:.1f} s"
         )
-    asked = _table("asked of", "at", "search", "p99", "decision", "p99", "later", "p99")
+    asked = table(
+        "asked of", "at", "search", "p99", "decision", "p99", "later", "p99", numbers=True
+    )
     for row in report.answers:
         asked.add_row(
             row.memory,
@@ -118,7 +119,9 @@ def _show(report: Report) -> None:
         )
     people().print(asked)
     _show_scan(report)
-    learned = _table("30 rows to", "of rows", "new states", "commit", "p99", "view", "p99")
+    learned = table(
+        "30 rows to", "of rows", "new states", "commit", "p99", "view", "p99", numbers=True
+    )
     for new in report.appended:
         learned.add_row(
             new.memory,
@@ -153,9 +156,11 @@ def _show_scan(report: Report) -> None:
     if not scans:
         people().print("linear scan: not run (use --linear)")
         return
-    table = _table("scan of", "at", "differ", "scan", "p99", "search, times faster", "decision")
+    shown = table(
+        "scan of", "at", "differ", "scan", "p99", "search, times faster", "decision", numbers=True
+    )
     for row, scan in scans:
-        table.add_row(
+        shown.add_row(
             row.memory,
             f"{row.threshold:g}",
             f"{scan.mismatches}/{scan.queries}",
@@ -164,15 +169,7 @@ def _show_scan(report: Report) -> None:
             _spread(scan.search_times_faster_p99),
             _spread(scan.decision_times_faster_p99),
         )
-    people().print(table)
-
-
-def _table(*heads: str) -> Table:
-    """A table whose first column is text and whose others are numbers."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for i, head in enumerate(heads):
-        table.add_column(head, justify="right" if i else "left", no_wrap=True)
-    return table
+    people().print(shown)
 
 
 def _spread(value: Spread) -> str:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
-from jitrl.cli.output import emit, people
+from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def learn(
     ] = 400,
     protocols: Annotated[int, typer.Option(min=1, help="Hidden protocols of `toy`.")] = 200,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: JSON = False,
 ) -> None:
     """Measure what the default rule learns, beside other rules and under disturbances.
 
@@ -89,7 +88,7 @@ def learn(
             )
             data |= msgspec.to_builtins(report)
     if what in ("planted", "gaps"):
-        _show_turned(turned)
+        _show_shares(turned, "right" if what == "gaps" else "turned")
     elif what == "toy":
         _show_toy(found)
     else:
@@ -140,10 +139,10 @@ def _bar(label: str) -> Iterator[Callable[[float], None]]:
 
 
 def _show(results: Sequence[Result]) -> None:
-    table = _table("arm", "Avg", "first 5", "last 5", "difference of Avg")
+    shown = table("arm", "Avg", "first 5", "last 5", "difference of Avg", numbers=True)
     for result in results:
         change = result.differences.get("avg")
-        table.add_row(
+        shown.add_row(
             result.arm.name,
             _number(result.avg),
             _short(result.first_five.mean),
@@ -153,8 +152,8 @@ def _show(results: Sequence[Result]) -> None:
         if result.arm.agent == "static" and "best" in result.differences:
             name = f"static, best of {result.arm.attempts}"
             beyond = _difference(result.differences["best"])
-            table.add_row(name, _number(result.best), "", "", beyond)
-    people().print(table)
+            shown.add_row(name, _number(result.best), "", "", beyond)
+    people().print(shown)
     people().print(
         "Means over games and seeds, 95 % intervals by game. Differences are from the first arm, "
         "with an oracle prior from the static arm with that prior.",
@@ -162,32 +161,26 @@ def _show(results: Sequence[Result]) -> None:
     )
 
 
-def _show_turned(results: Sequence[Any]) -> None:
-    table = _table("case", "rule", "turned", "of")
+def _show_shares(results: Sequence[Any], what: str) -> None:
+    shown = table("case", "rule", what, "of", numbers=True)
     for case in results:
-        table.add_row(case.case, case.rule, f"{100 * case.share:.1f} %", f"{case.trials}")
-    people().print(table)
+        shown.add_row(case.case, case.rule, f"{100 * case.share:.1f} %", f"{case.trials}")
+    people().print(shown)
 
 
 def _show_toy(results: Sequence[Any]) -> None:
-    table = _table("rule", "first ten", "last ten", "ceiling", "interval of the last ten")
+    shown = table(
+        "rule", "first ten", "last ten", "ceiling", "interval of the last ten", numbers=True
+    )
     for found in results:
-        table.add_row(
+        shown.add_row(
             found.agent,
             _short(found.first_ten),
             _short(found.last_ten),
             _short(found.ceiling),
             _between(found.interval),
         )
-    people().print(table)
-
-
-def _table(*heads: str) -> Table:
-    """A table whose first column is text and whose others are numbers."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for i, head in enumerate(heads):
-        table.add_column(head, justify="right" if i else "left", no_wrap=i > 0)
-    return table
+    people().print(shown)
 
 
 def _short(number: float, sign: str = "") -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from jitrl import config
-from jitrl.cli.output import emit, people
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, merge, with_settings
 from jitrl.cli.table import show
@@ -45,7 +45,7 @@ def compare(
     require: Annotated[
         Demand | None, typer.Option(help="Exit with 1 unless every other run is so.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: JSON = False,
 ) -> None:
     """Run or read two or more agents, paired by task and seed.
 

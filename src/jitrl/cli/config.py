@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from jitrl import config as settings
-from jitrl.cli.output import emit, people
+from jitrl import presets
+from jitrl.cli.output import emit, people, table
+
+_INNER = {("memory", name) for name in ("rule", "retrieval", "gamma")}
 
 
 def config(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Show the settings in force here and where each comes from."""
-    values = msgspec.to_builtins(settings.load())
+    loaded = settings.load()
+    values = msgspec.to_builtins(loaded)
     origins: dict[tuple[str, str], str] = {}
     for source in settings.sources():
-        for group, table in source.values.items():
-            origins.update(dict.fromkeys(((group, name) for name in table), source.origin))
+        for group, given in source.values.items():
+            origins.update(dict.fromkeys(((group, name) for name in given), source.origin))
     rows: list[dict[str, Any]] = [
         {
             "setting": f"{group}.{name}",
@@ -27,18 +33,42 @@ def config(
             "from": origins.get((group, name), "default"),
             "description": settings.describe(group, name),
         }
-        for group, table in values.items()
-        for name, value in table.items()
+        for group, given in values.items()
+        for name, value in given.items()
+        if (group, name) not in _INNER
     ]
+    at = next(i for i, row in enumerate(rows) if row["setting"] == "memory.preset") + 1
+    rows[at:at] = _inner(loaded.memory, origins)
     if json:
         emit({"schema": "jitrl.config/1", "settings": rows})
         return
-    from rich.table import Table
-
-    table_shown = Table(box=None, padding=(0, 2, 0, 0))
-    for head in ("setting", "value", "from"):
-        table_shown.add_column(head)
+    shown = table("setting", "value", "from")
     for row in rows:
-        style = None if row["from"] == "default" else "bold"
-        table_shown.add_row(row["setting"], repr(row["value"]), row["from"], style=style)
-    people().print(table_shown)
+        style = None if row["from"].startswith(("default", "preset ")) else "bold"
+        shown.add_row(row["setting"], repr(row["value"]), row["from"], style=style)
+    people().print(shown)
+
+
+def _inner(
+    memory: settings.Memory, origins: dict[tuple[str, str], str]
+) -> Iterator[dict[str, Any]]:
+    """A row for each setting of the rule and of retrieval, and gamma, as the preset leaves them.
+
+    Raises:
+        ConfigError: If one that was given does not exist or has an impossible value.
+    """
+    made = presets.load(memory.preset).changed(memory.rule, memory.retrieval, memory.gamma)
+    preset = f"preset {memory.preset}"
+
+    def row(name: str, setting: str, value: Any, is_given: bool) -> dict[str, Any]:
+        return {
+            "setting": setting,
+            "value": value,
+            "from": origins.get(("memory", name), preset) if is_given else preset,
+            "description": settings.describe("memory", name),
+        }
+
+    for name, given in (("rule", memory.rule), ("retrieval", memory.retrieval)):
+        for key, value in asdict(getattr(made, name)).items():
+            yield row(name, f"memory.{name}.{key}", value, key in given)
+    yield row("gamma", "memory.gamma", made.gamma, memory.gamma is not None)

@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl.cli import explain as explaining
-from jitrl.cli.output import emit, people
+from jitrl.cli.output import JSON, emit, people
 from jitrl.errors import StoreError
 from jitrl.presets import load
 from jitrl.run import demo as demos
@@ -38,9 +38,9 @@ with memory.episode("close the ticket") as episode:
     page = agent.start()
     while page is not None:
         state = jitrl.State(page, context=agent.goal)
-        logits = agent.score(page)  # {"search(order)": -0.4, "refund(order)": -1.2}
+        logits = agent.score(page)  # as {"refund(order)": -1.2}
         page = agent.do(episode.decide(state, logits).action)
-    episode.finish(outcome=agent.solved())  # True, False or a number; may come later
+    episode.finish(outcome=agent.solved(), basis="test")  # or "user_feedback" …
 """
 
 _ROWS, _STEP = 10, 6  # lines of the plot, and columns from one attempt to the next
@@ -54,6 +54,7 @@ class Words:
 
     title: str
     terms: str
+    loading: str
     attempt: str
     solved: str
     left: str
@@ -75,6 +76,7 @@ ENGLISH = Words(
     terms="{model}, weights frozen, on this machine · {tasks} tasks in the back office of a shop, "
     "{attempts} attempts each · seed {seed}\nBoth see the same pages, candidates and scores of the "
     "model, and act from the same prior. After an episode, success or failure is told: 1 or 0.",
+    loading="Loading the model; the first scores take half a minute.",
     attempt="attempt",
     solved="{seconds:4.0f} s  {arm:<14} attempt {attempt}: {won:.0f} of {tasks} tasks solved",
     left="left",
@@ -99,6 +101,7 @@ CHINESE = Words(
     terms="{model}，权重冻结，在本机运行 · 商店后台的 {tasks} 个任务，每个尝试 {attempts} 次"
     " · 种子 {seed}\n两者看到相同的页面、候选动作和模型分数，先验也相同。"
     "每次尝试结束后得知成败：1 或 0。",
+    loading="正在加载模型，得到第一批分数约需半分钟。",
     attempt="第几次",
     solved="{seconds:4.0f} 秒  {arm:<14} 第 {attempt} 次：{tasks} 个任务中完成 {won:.0f} 个",
     left="剩余",
@@ -127,7 +130,7 @@ def demo(
         Path | None, typer.Option(help="Folder for journals, scores and report; resumes it.")
     ] = None,
     lang: Annotated[tables.Language, typer.Option(help="Language of headings and labels.")] = "en",
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: JSON = False,
 ) -> None:
     """Watch a frozen model get better, beside itself without memory.
 
@@ -150,6 +153,7 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     terms = {"model": model, "tasks": len(plan.tasks), "attempts": plan.attempts}
     console.print(Text(words.terms.format(**terms, seed=plan.seed), style="dim"))
     console.print()
+    console.print(Text(words.loading, style="dim"))
     with _watched(plan, words) as watch:
         comparison = demos.race(plan, watch)
     console.print()

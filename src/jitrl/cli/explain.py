@@ -14,17 +14,20 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from jitrl import config, registry
+from jitrl import config, given, registry
 from jitrl.agents.corrected import Corrected
+from jitrl.cli.listing import Listing
 from jitrl.cli.output import emit, people
+from jitrl.cli.progress import counted
 from jitrl.cli.settings import Flags, merge
 from jitrl.core.rule import UpdateRule
-from jitrl.errors import InputError
+from jitrl.errors import ConfigError, InputError
 from jitrl.memory import explain as explaining
 from jitrl.run import explain as views
 from jitrl.run import folder as folders
 from jitrl.run.words import Language
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Decision, Weighed
 
 _LINES = 8  # of each table
 
@@ -37,6 +40,7 @@ class Words:
     place: str
     alone: str
     memory: str
+    shadow: str
     turned: str
     same: str
     because: dict[views.Why, str]
@@ -61,7 +65,9 @@ class Words:
     without: str
     would: str
     still: str
+    unseen: str
     instead: str
+    taken: str
     decision: str
     choice: str
     model: str
@@ -75,6 +81,7 @@ ENGLISH = Words(
     place="page",
     alone="the model alone",
     memory="with its memory",
+    shadow="shadow: took {0}; the memory would take {1}",
     turned="turned round",
     same="the same",
     because={
@@ -90,7 +97,8 @@ ENGLISH = Words(
     bonus="new/repeat",
     logits="z → z'",
     after="p after",
-    note="q: return expected of it; V here is {value:.3f}. A = q − V. new/repeat: nats for what is "
+    note="tries: in all the states below together; below, in one of them. q: return expected of "
+    "it; V here is {value:.3f}. A = q − V. new/repeat: nats for what is "
     "untried here, off for what this episode did already. z: the model's logit; z' = z "
     "+ correction by A + new/repeat.",
     more="… {0} more",
@@ -104,7 +112,9 @@ ENGLISH = Words(
     without="What it would have been without …",
     would="would choose",
     still="the same",
-    instead="p of the choice",
+    unseen="{0} more near episodes were not looked at; none weighs more (--most).",
+    instead="p",
+    taken="p: probability of {0}, which was taken.",
     decision="decision",
     choice="with memory",
     model="model alone",
@@ -118,6 +128,7 @@ CHINESE = Words(
     place="页面",
     alone="仅模型",
     memory="加上记忆",
+    shadow="影子模式：采用了 {0}；记忆会选择 {1}",
     turned="被记忆改变",
     same="相同",
     because={
@@ -133,7 +144,8 @@ CHINESE = Words(
     bonus="新/重复",
     logits="z → z'",
     after="之后概率",
-    note="q：预期回报；此处 V 为 {value:.3f}。A = q − V。新/重复：未试过的动作加分，"
+    note="尝试：上表为下列各状态之和，下表为单个状态。q：预期回报；此处 V 为 {value:.3f}。"
+    "A = q − V。新/重复：未试过的动作加分，"
     "本次已做过的减分（奈特）。z：模型的 logit；z' = z + 由 A 得出的修正 + 新/重复。",
     more="…… 另有 {0} 个",
     neighbors="记忆中相似状态的经历",
@@ -146,7 +158,9 @@ CHINESE = Words(
     without="如果没有下面这次尝试的记忆",
     would="会选择",
     still="不变",
-    instead="所选动作的概率",
+    unseen="另有 {0} 次相近的尝试未逐一检验，权重均不更大（--most）。",
+    instead="p",
+    taken="p：所采用动作 {0} 的概率。",
     decision="决策",
     choice="加上记忆",
     model="仅模型",
@@ -172,6 +186,9 @@ def explain(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of a run folder: whose memory; else the first.")
     ] = None,
+    most: Annotated[
+        int, typer.Option(min=0, help="Near episodes to leave out, one after another.")
+    ] = 20,
     memory: Annotated[str, typer.Option(help="Memory in the file.")] = "default",
     setting: Annotated[
         list[str],
@@ -181,7 +198,7 @@ def explain(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show why a decision fell as it did: each candidate before and after, whose experience
-    counted, and what the choice would have been without each of those episodes.
+    counted, and what the choice would have been without each of those that weigh most.
 
     Exact and without a model: all numbers are in the journal.
     """
@@ -198,8 +215,10 @@ def explain(
                 people().print(changes(found, words))
             return
         evaluator = registry.create("evaluators", settings.evaluator, {})
-        agent = Corrected(store, evaluator, settings)
-        explanation = explaining.explain(agent, store, decision)
+        agent, named = Corrected(store, evaluator, settings), given.decision_id(decision)
+        _same_rule(store.decision(named).decision, agent.preset.rule)
+        with counted(words.without) as moved:
+            explanation = explaining.explain(agent, store, named, most=most, progress=moved)
     rule = agent.preset.rule
     if json:
         emit(views.data(explanation, rule))
@@ -223,21 +242,30 @@ def _found(place: Path, seed: int | None, given: Sequence[str]) -> tuple[Path, c
     return place, msgspec.convert(recorded, config.Memory)
 
 
+def _same_rule(decision: Decision, rule: UpdateRule) -> None:
+    """Refuse what cannot be explained, with what to do about it on this command line."""
+    if decision.rule != rule.digest:
+        raise ConfigError(
+            f"the decision was made under rule {decision.rule}, the settings in force give "
+            f"{rule.digest}; give those of that time: --set memory.preset=NAME, and "
+            "--set memory.rule=NAME=VALUE,… for what was changed in it"
+        )
+
+
 def changes(found: Sequence[views.Turned], words: Words) -> RenderableType:
     """A table of decisions that were turned round."""
     if not found:
         return Text(words.none)
-    table = Table(box=None, pad_edge=False)
-    for head in (words.decision, words.choice, words.model, words.why):
-        table.add_column(head, overflow="fold", header_style="dim")
+    heads = (words.decision, words.choice, words.model, words.why)
+    listing = Listing(heads, texts=frozenset({0, 1, 2}), left=frozenset({3}))
     for one in found:
-        table.add_row(
-            Text(one.id),
-            Text(f"{one.chosen.action} {one.chosen.prior:.0%} → {one.chosen.probability:.0%}"),
-            Text(f"{one.unaided.action} {one.unaided.prior:.0%} → {one.unaided.probability:.0%}"),
-            Text(words.causes[one.why]),
+        listing.add(
+            one.id,
+            f"{one.chosen.action} {one.chosen.prior:.0%} → {one.chosen.probability:.0%}",
+            f"{one.unaided.action} {one.unaided.prior:.0%} → {one.unaided.probability:.0%}",
+            words.causes[one.why],
         )
-    return table
+    return listing
 
 
 def explained(
@@ -248,16 +276,24 @@ def explained(
     Args:
         lines: Most lines of each table; the choice and the model's own have one in any case.
     """
-    parts: list[RenderableType] = [_choice(of, words), "", _candidates(of, words, lines)]
+    mine = views.memorys(of.decision, rule)
+    parts: list[RenderableType] = [
+        _choice(of, mine, words),
+        "",
+        _candidates(of, mine, words, lines),
+    ]
     parts.append(Text(words.note.format(value=of.decision.value), style="dim"))
     if of.decision.neighbors:
-        parts += ["", Text(words.neighbors, style="bold"), _neighbors(of, rule, words, lines)]
+        parts += ["", Text(words.neighbors, style="bold"), _neighbors(of, mine, rule, words, lines)]
     if of.without:
-        parts += ["", Text(words.without, style="bold"), _without(of, words, lines)]
+        parts += ["", Text(words.without, style="bold"), _without(of, mine, words, lines)]
+        parts.append(Text(words.taken.format(of.decision.action), style="dim"))
+    if of.others:
+        parts.append(Text(words.unseen.format(of.others), style="dim"))
     return Group(*parts)
 
 
-def _choice(of: explaining.Explanation, words: Words) -> RenderableType:
+def _choice(of: explaining.Explanation, mine: Weighed, words: Words) -> RenderableType:
     decision, own = of.decision, views.unaided(of.decision)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim", no_wrap=True)
@@ -268,33 +304,33 @@ def _choice(of: explaining.Explanation, words: Words) -> RenderableType:
     where = of.state.text.partition("\n")[0]
     table.add_row(words.place, Text(" · ".join(filter(None, (where, of.state.place)))))
     table.add_row(words.alone, Text(f"{own.action}  {own.prior:.0%}"))
-    end = words.turned if decision.changed else words.same
-    chosen = Text(f"{decision.action}  {decision.chosen.probability:.0%}", style="bold")
-    table.add_row(
-        words.memory,
-        chosen.append(f"  ← {end}", style="green" if decision.changed else "dim"),
-    )
-    if decision.changed and not decision.reason:
-        table.add_row("", Text(words.because[views.why(decision)]))
+    is_changed = mine.action != own.action
+    end = words.turned if is_changed else words.same
+    chosen = Text(f"{mine.action}  {mine.probability:.0%}", style="bold")
+    table.add_row(words.memory, chosen.append(f"  ← {end}", style="green" if is_changed else "dim"))
+    if views.is_shadow(decision):
+        table.add_row("", Text(words.shadow.format(decision.action, mine.action)))
+    if is_changed and not decision.reason:
+        table.add_row("", Text(words.because[views.why(decision, mine)]))
     elif decision.reason:
         table.add_row("", Text(words.silent.format(decision.reason)))
     return table
 
 
-def _candidates(of: explaining.Explanation, words: Words, lines: int) -> RenderableType:
-    table = Table(box=None, pad_edge=False)
-    table.add_column(words.candidate, overflow="fold", header_style="dim")
+def _candidates(
+    of: explaining.Explanation, mine: Weighed, words: Words, lines: int
+) -> RenderableType:
     heads = (words.prior, words.visits, words.q, words.advantage, words.bonus, words.logits)
-    for head in (*heads, words.after):
-        table.add_column(head, justify="right", no_wrap=True, header_style="dim")
+    listing = Listing((words.candidate, *heads, words.after))
     decision = of.decision
     ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
     shown = ranked[:lines]
-    shown += [c for c in ranked[lines:] if c.action in (decision.action, decision.unaided)]
+    shown += [
+        c for c in ranked[lines:] if c.action in (mine.action, decision.action, decision.unaided)
+    ]
     for c in shown:
-        style = "bold green" if c.action == decision.action else ""
-        table.add_row(
-            Text(c.action),
+        listing.add(
+            c.action,
             f"{c.prior:.1%}",
             f"{c.visits:g}" if c.visits else "–",
             f"{c.q:.3f}",
@@ -302,48 +338,46 @@ def _candidates(of: explaining.Explanation, words: Words, lines: int) -> Rendera
             f"{c.bonus:+.1f}",
             f"{c.logit:+.1f} → {c.corrected:+.1f}",
             f"{c.probability:.1%}",
-            style=style,
+            style="bold green" if c.action == mine.action else "",
         )
-    if len(ranked) > len(shown):
-        table.add_row(Text(words.more.format(len(ranked) - len(shown)), style="dim"))
-    return table
+    _cut(listing, len(ranked) - len(shown), words)
+    return listing
 
 
 def _neighbors(
-    of: explaining.Explanation, rule: UpdateRule, words: Words, lines: int
+    of: explaining.Explanation, mine: Weighed, rule: UpdateRule, words: Words, lines: int
 ) -> RenderableType:
-    table = Table(box=None, pad_edge=False)
-    table.add_column(words.candidate, overflow="fold", header_style="dim")
-    for head in (words.similarity, words.weight, words.visits, words.returned):
-        table.add_column(head, justify="right", no_wrap=True, header_style="dim")
-    table.add_column(words.episodes, overflow="fold", header_style="dim")
-    table.add_column(words.rows, overflow="fold", header_style="dim")
+    heads = (words.similarity, words.weight, words.visits, words.returned)
+    listing = Listing(
+        (words.candidate, *heads, words.episodes, words.rows), texts=frozenset({0, 5, 6})
+    )
     found = views.causes(of, rule)
     for cause in found[:lines]:
-        table.add_row(
-            Text(cause.action),
+        listing.add(
+            cause.action,
             f"{cause.similarity:.3f}",
             f"{cause.weight:.0%}",
             f"{cause.visits:g}",
             f"{cause.value:+.3f}",
-            Text(", ".join(cause.episodes) or words.running),
+            ", ".join(cause.episodes) or words.running,
             " ".join(map(str, cause.rows)) or "–",
-            style="bold" if cause.action == of.decision.action else "",
+            style="bold" if cause.action == mine.action else "",
         )
-    if len(found) > lines:
-        table.add_row(Text(words.more.format(len(found) - lines), style="dim"))
-    return table
+    _cut(listing, len(found) - lines, words)
+    return listing
 
 
-def _without(of: explaining.Explanation, words: Words, lines: int) -> RenderableType:
-    table = Table(box=None, pad_edge=False)
-    table.add_column(words.episodes, overflow="fold", header_style="dim")
-    table.add_column(words.would, overflow="fold", header_style="dim")
-    table.add_column(words.instead, justify="right", no_wrap=True, header_style="dim")
+def _without(of: explaining.Explanation, mine: Weighed, words: Words, lines: int) -> RenderableType:
+    heads = (words.episodes, words.would, words.instead)
+    listing = Listing(heads, texts=frozenset({0, 1}))
     for other in of.without[:lines]:
-        is_turned = other.action != of.decision.action
+        is_turned = other.action != mine.action
         said = Text(other.action, style="yellow") if is_turned else Text(words.still, style="dim")
-        table.add_row(Text(other.episode), said, f"{other.probability:.1%}")
-    if len(of.without) > lines:
-        table.add_row(Text(words.more.format(len(of.without) - lines), style="dim"))
-    return table
+        listing.add(other.episode, said, f"{other.probability:.1%}")
+    _cut(listing, len(of.without) - lines, words)
+    return listing
+
+
+def _cut(listing: Listing, more: int, words: Words) -> None:
+    if more > 0:
+        listing.notes.append(words.more.format(more))

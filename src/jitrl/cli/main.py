@@ -178,5 +178,7 @@ def _one_line(kind: type[BaseException], error: BaseException, trace: TracebackT
 
 
 def _say(text: str) -> None:
+    from jitrl.cli.output import printable  # slow to load
+
     with suppress(OSError):  # then nobody can be told
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import typer
@@ -16,11 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl import given
+from jitrl.cli.listing import Listing
+from jitrl.cli.memory_export import written
 from jitrl.cli.memory_import import import_
-from jitrl.cli.memory_options import FILE, GAMMA, JSON, NAME, RETURNS, TRUSTED, deriving
-from jitrl.cli.output import emit, people, printable, tell
+from jitrl.cli.memory_options import FILE, GAMMA, NAME, RETURNS, TRUSTED, deriving
+from jitrl.cli.output import JSON, emit, people, table, tell
 from jitrl.core.credit import derive_rows
-from jitrl.errors import InputError, StoreError
+from jitrl.errors import InputError
 from jitrl.stores import jsonl, line
 from jitrl.stores import rebuild as rebuilding
 from jitrl.stores.sqlite import SQLiteStore
@@ -33,6 +31,7 @@ EPISODES = Annotated[
     list[str] | None, typer.Option("--episode", help="Key of an episode; may be repeated.")
 ]
 ROWS = Annotated[list[int] | None, typer.Option("--row", help="Id of a row; may be repeated.")]
+_LISTED = 20  # episodes that a rebuild shows
 REASON = Annotated[str, typer.Option(help="Why; kept in the version stream.")]
 PRINCIPAL = Annotated[str, typer.Option(help="Who is answerable; kept in the version stream.")]
 
@@ -57,15 +56,28 @@ def ls(
     if json:
         emit({"schema": "jitrl.memory.ls/1", "episodes": msgspec.to_builtins(found)})
         return
-    table = _table("episode", "task", "scope", "steps", "outcome", "basis", "rows", "learned")
+    heads: tuple[str, ...] = (
+        "episode",
+        "task",
+        "scope",
+        "steps",
+        "outcome",
+        "basis",
+        "rows",
+        "learned",
+    )
+    is_any_out = any(e.unscored for e in found)
+    heads, texts = ((*heads, "why not"), {0, 8}) if is_any_out else (heads, {0})
+    shown = Listing(heads, texts=frozenset(texts), left=frozenset({1, 2, 5, 6, 7}))
     for e in found:
         rows = f"{e.active} active"
         rows += f", {e.quarantined} quarantined" if e.quarantined else ""
         rows += f", {e.retired} retired" if e.retired else ""
         outcome = "" if e.outcome is None else f"{e.outcome:g}"
-        learned = f"no: {e.unscored}" if e.unscored else "yes"
-        _add(table, e.key, e.task, e.scope, e.steps, outcome, e.basis, rows, learned)
-    people().print(table)
+        learned = ("no", e.unscored) if e.unscored else ("yes",)
+        cells = (e.key, e.task, e.scope, e.steps, outcome, e.basis, rows, *learned)
+        shown.add(*(str(cell) for cell in cells))
+    people().print(shown)
 
 
 @app.command()
@@ -99,14 +111,14 @@ def show(
             else "outcome withdrawn"
         )
     live = {row.step: row for row in rows if row.status != "retired"}
-    table = _table("step", "place", "action", "reward", "return", "row", "status")
+    shown = table("step", "place", "action", "reward", "return", "row", "status")
     for t, step in enumerate(e.steps):
         row = live.get(t)
         given = "" if step.reward is None else f"{step.reward:g}"
         numbers = (f"{row.reward:g}", f"{row.ret:.3f}", row.id, row.status) if row else (given,)
-        _add(table, t, step.state.place or step.state.text[:40], step.action, *numbers)
-    people().print(table)
-    tell(f"{sum(row.status == 'retired' for row in rows)} earlier rows are retired")
+        _add(shown, t, step.state.place or step.state.text[:40], step.action, *numbers)
+    people().print(shown)
+    tell(f"retired rows of earlier judgments: {sum(row.status == 'retired' for row in rows)}")
 
 
 @app.command()
@@ -117,13 +129,13 @@ def stats(file: FILE, name: NAME = "default", json: JSON = False) -> None:
     if json:
         emit({"schema": "jitrl.memory.stats/1", **msgspec.to_builtins(found)})
         return
-    table = _table("what", "number")
+    shown = table("what", "number")
     for what, number in msgspec.to_builtins(found).items():
         if isinstance(number, dict):
             number = ", ".join(f"{k or '-'} {n}" for k, n in number.items())
         if what != "mixed":
-            _add(table, what.replace("_", " "), number)
-    people().print(table)
+            _add(shown, what.replace("_", " "), number)
+    people().print(shown)
     for mix in found.mixed:
         values = ", ".join(f"{value} {n}" for value, n in mix.values.items())
         tell(
@@ -173,11 +185,11 @@ def export(
     if json and target == "-":
         raise InputError("--json and the export would share stdout; name a target file")
     count = 0
-    with _reading(file, name) as store, _target(target) as out:
+    with _reading(file, name) as store, written(target, file) as out:
         for text in jsonl.export(store, scope=scope):
             out.write(text)
             count += 1
-    tell(f"{count} episodes written to {target}")
+    tell(f"{_counted(count, 'episode')} written to {target}")
     if json:
         emit({"schema": "jitrl.memory.export/1", "episodes": count, "target": target})
 
@@ -201,15 +213,18 @@ def rebuild(
     with _existing(file, name) as store:
         settings = deriving(store, gamma, returns, trusted)
         done = rebuilding.rebuild(store, partial(derive_rows, **settings), apply=not dry_run)
-    table = _table("episode", "steps that differ", "rows were", "rows now")
-    for d in done.differences:
-        _add(table, d.episode, " ".join(map(str, d.steps)), d.was, d.now)
+    shown = Listing(("episode", "steps", "rows were", "rows now"), left=frozenset({1}))
+    for d in done.differences[:_LISTED]:
+        shown.add(d.episode, _steps(d), str(d.was), str(d.now))
+    if len(done.differences) > _LISTED:
+        shown.notes.append(f"… {len(done.differences) - _LISTED} more (--json lists all)")
     if done.differences:
-        people().print(table)
+        tell("what differs:")
+        people().print(shown)
     verb = "replaced" if done.is_applied else "would be replaced"
     tell(
-        f"{done.episodes} episodes, {done.rows} rows derived; "
-        f"rows of {len(done.differences)} episodes {verb}"
+        f"{_counted(done.episodes, 'episode')}, {_counted(done.rows, 'row')} derived; "
+        f"rows of {_counted(len(done.differences), 'episode')} {verb}"
     )
     if json:
         emit({"schema": "jitrl.memory.rebuild/1", **msgspec.to_builtins(done)})
@@ -224,7 +239,7 @@ def check(file: FILE, name: NAME = "default", json: JSON = False) -> None:
         found = store.check()
     for problem in found:
         tell(f"{problem.rule}: {problem.found}", style="red")
-    tell(f"{file}: {len(found)} problems" if found else f"{file} is whole")
+    tell(f"{file}: {_counted(len(found), 'problem')}" if found else f"{file} is whole")
     if json:
         problems = msgspec.to_builtins(found)
         emit({"schema": "jitrl.memory.check/1", "is_whole": not found, "problems": problems})
@@ -236,6 +251,12 @@ def check(file: FILE, name: NAME = "default", json: JSON = False) -> None:
 
 
 def _reading(file: str, name: str) -> SQLiteStore:
+    held = sorted(Path(given.path(file)).glob("seed-*.db")) if Path(file).is_dir() else []
+    if held:
+        raise InputError(
+            f"{file} is the folder of a run; name one of its memories: {held[0]}"
+            + (f" … {held[-1].name} ({len(held)} seeds)" if len(held) > 1 else "")
+        )
     return SQLiteStore(given.path(file), memory=name, readonly=True)
 
 
@@ -243,26 +264,6 @@ def _existing(file: str, name: str) -> SQLiteStore:
     """Open for writing, but never make a file or a memory because of a typing error."""
     _reading(file, name).close()
     return SQLiteStore(file, memory=name)
-
-
-@contextmanager
-def _target(target: str) -> Iterator[BinaryIO]:
-    """Stdout, or a file that appears only when it is complete."""
-    if target == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    part = Path(f"{target}.part")
-    try:
-        with part.open("wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        part.replace(target)
-    except OSError as error:
-        raise StoreError(f"cannot write {target}: {error.strerror}") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _set_status(
@@ -282,7 +283,8 @@ def _set_status(
             status, rows=rows or (), episodes=episodes or (), reason=reason, principal=principal
         )
         version = store.head()
-    tell(f"{changed} rows are {status} now; version {version}")
+    verb = "is" if changed == 1 else "are"
+    tell(f"{_counted(changed, 'row')} {verb} {status} now; version {version}")
     if json:
         facts = {"status": status, "changed": changed, "version": version}
         emit({"schema": "jitrl.memory.status/1", **facts})
@@ -291,12 +293,13 @@ def _set_status(
 # --- words for people -------------------------------------------------------------------------
 
 
-def _table(*heads: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for head in heads:
-        table.add_column(head)
-    return table
+def _steps(of: rebuilding.Difference) -> str:
+    return "all" if len(of.steps) >= max(of.was, of.now) else " ".join(map(str, of.steps))
 
 
-def _add(table: Table, *cells: Any) -> None:
-    table.add_row(*(Text(printable(str(cell))) for cell in cells))
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _add(shown: Table, *cells: Any) -> None:
+    shown.add_row(*(Text(str(cell)) for cell in cells))

@@ -14,7 +14,6 @@ from jitrl.types import BASES, TRUSTED_BASES
 
 FILE = Annotated[str, typer.Argument(metavar="FILE", help="The memory file.")]
 NAME = Annotated[str, typer.Option("--memory", help="Memory in the file.")]
-JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 GAMMA = Annotated[
     float | None,
     typer.Option(min=0.0, max=1.0, help="Discount of returns; default: what the memory says."),

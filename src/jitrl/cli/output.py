@@ -1,23 +1,60 @@
-"""Where output goes: data to stdout, words and progress for people to stderr."""
+"""Where output goes: data to stdout, words, tables and progress for people to stderr."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
+from unicodedata import category
 
-if TYPE_CHECKING:
-    from rich.console import Console
+import msgspec
+import typer
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @cache
 def people() -> Console:
-    """The console on stderr."""
-    from rich.console import Console
+    """The console on stderr. Brackets in a text are text: an action may hold ``<link[b]>``."""
+    return _Console(stderr=True, highlight=False, markup=False, emoji=False)
 
-    return Console(stderr=True, highlight=False)
+
+class _Console(Console):
+    """Subclassed because all that goes to people passes here, whoever made it."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        for part in objects:
+            _clean(part)
+        super().print(*objects, **how)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(printable(segment.text), segment.style)
+
+
+def _clean(part: RenderableType) -> None:
+    """Make texts harmless before they are laid out, so that columns have room for what is shown."""
+    match part:
+        case Text():
+            part.plain = printable(part.plain)
+        case Table():
+            for column in part.columns:
+                for cell in column.cells:
+                    _clean(cell)
+        case Group():
+            for inner in part.renderables:
+                _clean(inner)
 
 
 def emit(data: Mapping[str, Any]) -> None:
@@ -25,8 +62,6 @@ def emit(data: Mapping[str, Any]) -> None:
 
     JSON is UTF-8; where stdout is something else, it is written in ASCII.
     """
-    import msgspec
-
     raw = msgspec.json.encode(data)
     text = msgspec.json.format(raw, indent=2).decode()
     if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
@@ -36,11 +71,25 @@ def emit(data: Mapping[str, Any]) -> None:
 
 def tell(text: str, style: str = "") -> None:
     """Print a line for people, in which markup and control characters do nothing."""
-    from rich.text import Text
+    people().print(Text(text.replace("\n", "�"), style=style), soft_wrap=True)
 
-    people().print(Text(printable(text), style=style), soft_wrap=True)
+
+def table(*heads: str, numbers: bool = False) -> Table:
+    """A table without lines; with ``numbers``, all columns but the first are flush right."""
+    made = Table(box=None, padding=(0, 2, 0, 0))
+    for i, head in enumerate(heads):
+        is_number = numbers and i > 0
+        made.add_column(head, justify="right" if is_number else "left", no_wrap=is_number)
+    return made
 
 
 def printable(text: str) -> str:
-    """Without control characters: what a page said must not steer the terminal."""
-    return "".join(c if c.isprintable() else "�" for c in text)
+    """Without control characters: what a page said must not steer the terminal. Lines stay."""
+    return "".join(c if c in _KEPT or _is_shown(c) else "�" for c in text)
+
+
+_KEPT = "\n\u200c\u200d"  # the joiners of some scripts and of emoji
+
+
+def _is_shown(character: str) -> bool:
+    return character.isprintable() or category(character) == "Zs"

@@ -20,10 +20,30 @@ from jitrl.run.experiment import Progress as Step
 
 
 @contextmanager
+def counted(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on a terminal's stderr while the block runs; it is gone afterwards.
+
+    The function it gives takes how many of how many are done.
+    """
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(24),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=people(),
+        transient=True,
+        disable=not people().is_terminal,
+    )
+    with bar:
+        row = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(row, completed=done, total=total)
+
+
+@contextmanager
 def watched(label: str) -> Iterator[Callable[[Step], None]]:
     """Show a bar on stderr while the block runs; the function it gives moves it."""
     bar = Progress(
-        TextColumn("{task.description:>12}"),
+        TextColumn("{task.description:>12}", markup=False),
         BarColumn(24),
         MofNCompleteColumn(),
         TextColumn("{task.fields[note]}"),

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from jitrl.cli.output import emit, people
+from jitrl.cli.output import emit, people, printable
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError, StoreError
 from jitrl.run import chart
@@ -38,6 +38,8 @@ def report(
     for path in out:
         if path.suffix not in _KINDS:
             raise InputError(f"cannot write {path}; use .md, .html, .json or .png")
+        if path.resolve().name == "run.json":
+            raise InputError(f"{path} is the record of a run; name another file")
     comparison = compare(gather(folders), base=base, allow=differ, by=by)
     for path in out:
         _write(path, comparison, LANGUAGES[lang])
@@ -45,7 +47,7 @@ def report(
     if json:
         emit(reports.data(comparison, "jitrl.report/1"))
     elif not out:
-        print(reports.markdown(comparison, LANGUAGES[lang]))
+        print(printable(reports.markdown(comparison, LANGUAGES[lang])))
 
 
 def _write(path: Path, comparison: Comparison, words: Words) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from jitrl import config
-from jitrl.cli.output import emit, people
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
@@ -23,7 +23,7 @@ def run(
         Path | None,
         typer.Option(help="Folder of the run; the same settings again resume it."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: JSON = False,
 ) -> None:
     """Play tasks x attempts x seeds with one agent.
 

@@ -12,13 +12,14 @@ from operator import mul
 
 import numpy as np
 
+from jitrl.types import ROWS
+
 VISITS, SOURCES, ENDS, SEEN, REWARD, RET, Q, ONWARD = range(8)
 """Places of a cell's numbers: rows; distinct sources; rows that ended their task; rows whose end or
 next state is known; what it pays the first time in an episode; return-to-go; backed-up value, and
 novelty that lies behind it, both as of the last time its state was recomputed."""
 WIDTH = 8
-ROWS = 8
-"""Row ids that are kept for each cell, the newest."""
+"""Numbers of a cell."""
 
 _INFINITE = float("inf")
 _NONE = -1
@@ -28,21 +29,21 @@ class Means:
     """Means that one voice cannot move.
 
     From three values on, the extremes count as their neighbors:
-    ``(sum - max - min + second max + second min) / n``. A value that only one source has seen does
-    not count against two that agree. Add values one source at a time.
+    ``(second max + … + second min) / n``, the second ones twice. A value that only one source has
+    seen does not count against two that agree. Add values one source at a time.
     """
 
-    __slots__ = ("_high", "_higher", "_low", "_lower", "_n", "_total")
+    __slots__ = ("_high", "_higher", "_low", "_lower", "_n", "_within")
 
     def __init__(self) -> None:
-        self._n, self._total = array("i"), array("d")
+        self._n, self._within = array("i"), array("d")
         self._high, self._higher = array("d"), array("d")
         self._low, self._lower = array("d"), array("d")
 
     def start(self) -> int:
         """One more mean, of nothing yet; returns its place."""
         self._n.append(0)
-        self._total.append(0.0)
+        self._within.append(0.0)
         for highest in (self._high, self._higher):
             highest.append(-_INFINITE)
         for lowest in (self._low, self._lower):
@@ -52,18 +53,21 @@ class Means:
     def add(self, i: int, x: float) -> float:
         """One more source says ``x``; returns the mean."""
         n = self._n[i] = self._n[i] + 1
-        total = self._total[i] = self._total[i] + x
-        if x > self._higher[i]:
-            self._high[i], self._higher[i] = self._higher[i], x
+        high, low = self._higher[i], self._lower[i]
+        # The extremes are never part of the sum: a huge one would take its digits along.
+        if n >= 3:
+            self._within[i] += high if x > high else low if x < low else x
+        if x > high:
+            self._high[i], self._higher[i] = high, x
         elif x > self._high[i]:
             self._high[i] = x
-        if x < self._lower[i]:
-            self._low[i], self._lower[i] = self._lower[i], x
+        if x < low:
+            self._low[i], self._lower[i] = low, x
         elif x < self._low[i]:
             self._low[i] = x
         if n >= 3:
-            total += self._high[i] + self._low[i] - self._higher[i] - self._lower[i]
-        return total / n
+            return (self._within[i] + self._high[i] + self._low[i]) / n
+        return x if n == 1 else (self._higher[i] + self._lower[i]) / 2.0
 
 
 class Cells:
@@ -178,18 +182,6 @@ class Cells:
             if usual[i] in states or (i in several and any(s in states for s in several[i]))
         ]
 
-    def backed_up(self, i: int, gamma: float, value: Callable[[int], float]) -> float:
-        """``Q = R + gamma * E[V(next)]``; a task's end is worth 0.
-
-        Args:
-            value: V of a state id.
-        """
-        total = 0.0
-        for state, times in self.next(i):
-            total += times * value(state)
-        reward = self.number(i, REWARD)
-        return reward + gamma * total / self.number(i, SEEN) if total else reward
-
     def revalued(
         self, i: int, gamma: float, value: Mapping[int, float], before: Callable[[int], float]
     ) -> float:
@@ -227,6 +219,9 @@ class Cells:
         self, here: Iterable[int], gamma: float, value: array[float], novelty: array[float]
     ) -> tuple[float, float]:
         """Recompute ``Q`` and ``ONWARD`` of a state's cells; returns the highest of each.
+
+        ``Q = R + gamma * E[V(next)]``, where a task's end is worth 0; for ``ONWARD`` see ``beyond``
+        (written out here, as this runs for a hundred states an episode).
 
         Args:
             here: At least one cell.

@@ -6,7 +6,7 @@ It counts at once and is never written; when the episode is learned, the memory 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jitrl.core.graph import Graph
@@ -50,10 +50,9 @@ class Overlay:
         """How often each action was taken, in any state."""
         return self._repeats
 
-    def taken(self) -> Iterator[Taken]:
-        """What was taken so far."""
-        for actions in self._taken.values():
-            yield from actions.values()
+    def states(self) -> list[int]:
+        """States in which something was taken, in the order they were first left."""
+        return list(self._taken)
 
     def taken_in(self, state: int) -> Mapping[str, Taken]:
         """Action → what was taken in ``state`` so far."""

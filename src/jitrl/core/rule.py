@@ -92,6 +92,7 @@ class UpdateRule:
             (``positive``; released code, not in the paper), or the lowest logit proposed
             (``lowest``; only if the caller allows them by name). ``never`` leaves them out.
         choose: Take the best, or sample from ``softmax(z' / temperature)``.
+        temperature: Of that sampling; larger is more even.
         kl_cap: Most KL(corrected || prior), nats; all corrections are scaled down to it.
 
     Raises:

@@ -11,11 +11,18 @@ import numpy as np
 
 from jitrl.core.evidence import Evidence, returns_by_action
 from jitrl.core.rule import UpdateRule
-from jitrl.types import Candidate, Decision, Neighbor, Neighborhood, Neighbors, Weighed
+from jitrl.types import (
+    LARGEST,
+    Candidate,
+    Decision,
+    Neighbor,
+    Neighborhood,
+    Neighbors,
+    Weighed,
+)
 
 _TIE = 1e-9
 _NO_CONFIDENCE = -700.0  # a logit whose confidence is 0
-_MOST = 1e100  # logits beyond it overflow when they are divided by a temperature
 
 
 def softmax(z: np.ndarray) -> np.ndarray:
@@ -28,14 +35,6 @@ def kl_divergence(p: np.ndarray, q: np.ndarray) -> float:
     """``KL(p || q)`` in nats; ``q`` must be positive where ``p`` is."""
     some = p > 0
     return float(max(0.0, (p[some] * np.log(p[some] / q[some])).sum()))
-
-
-def improved_policy(prior: np.ndarray, advantage: np.ndarray, beta: float) -> np.ndarray:
-    """The policy that maximises ``E[A] - KL(policy || prior) / beta`` (eqs. 8 and 9).
-
-    Its closed form is ``prior * exp(beta * A)``, normalized; shapes [A].
-    """
-    return softmax(np.log(prior) + beta * advantage)
 
 
 def candidates_with_memory(
@@ -112,27 +111,34 @@ def explore_probability(returns: Mapping[str, list[float]], rule: UpdateRule) ->
 
 
 def capped(
-    z: np.ndarray, correction: np.ndarray, rule: UpdateRule
+    base: np.ndarray, correction: np.ndarray, rule: UpdateRule
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Corrections scaled down to ``rule.kl_cap``, the policy they give, and its KL to the prior.
 
-    The KL grows with the scale, so bisection finds the largest admissible one; shapes [A].
+    The prior is the policy without corrections; where the rule samples, both are taken at its
+    temperature. The KL grows with the scale, so bisection finds the largest admissible one.
+
+    Args:
+        base: What corrections are added to, shape [A].
     """
-    prior = np.maximum(softmax(z), 1e-300)
-    policy = softmax(z + correction)
-    kl = kl_divergence(policy, prior)
-    if rule.kl_cap is None or kl <= rule.kl_cap:
-        return correction, policy, kl
+    width = rule.temperature if rule.choose == "sample" else 1.0
+    prior = np.maximum(softmax(base / width), 1e-300)
+
+    def scaled(by: float) -> tuple[np.ndarray, np.ndarray, float]:
+        policy = softmax((base + by * correction) / width)
+        return by * correction, policy, kl_divergence(policy, prior)
+
+    whole = scaled(1.0)
+    if rule.kl_cap is None or whole[2] <= rule.kl_cap:
+        return whole
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        if kl_divergence(softmax(z + middle * correction), prior) <= rule.kl_cap:
+        if scaled(middle)[2] <= rule.kl_cap:
             low = middle
         else:
             high = middle
-    correction = low * correction
-    policy = softmax(z + correction)
-    return correction, policy, kl_divergence(policy, prior)
+    return scaled(low)
 
 
 def propensities(corrected: np.ndarray, rule: UpdateRule) -> np.ndarray:
@@ -141,6 +147,18 @@ def propensities(corrected: np.ndarray, rule: UpdateRule) -> np.ndarray:
         return softmax(corrected / rule.temperature)
     best = corrected >= corrected.max() - _TIE
     return np.asarray(best / best.sum())
+
+
+def drawn(chances: np.ndarray, draw: float) -> int:
+    """The place that a uniform number in [0, 1) picks.
+
+    Args:
+        chances: Sum to 1, shape [A]; what has no chance is not picked.
+    """
+    chosen = min(int(np.searchsorted(np.cumsum(chances), draw, "right")), len(chances) - 1)
+    while chances[chosen] == 0.0:  # rounding at the very end of the sum
+        chosen -= 1
+    return chosen
 
 
 def decide(
@@ -181,11 +199,11 @@ def decide(
     tried = {} if _keeps_out(rule, allowed) else returns_by_action(known)
     everyone = candidates_with_memory(proposed, tried, rule, allowed)
     seen = Evidence(heard, [c.action for c in everyone])
-    size, draws = len(everyone), [float(rng.random())]
+    size, draw = len(everyone), float(rng.random())
 
     z = np.array([c.logit for c in everyone], float) / rule.temperature_prior
     base = z if rule.prior == "logit" else 1.0 / (1.0 + np.exp(-np.maximum(z, _NO_CONFIDENCE)))
-    q, value = _estimates(seen, rule, rng, draws)
+    q, value, more = _estimates(seen, rule, rng)
     advantage = q - value
     whole = len(q) if rule.normalize == "max_positive" else size
     scaled, scale = np.zeros(size), 0.0
@@ -194,12 +212,11 @@ def decide(
     new, bonus = _exploration(everyone, near, known, seen, rule)
     if heard is not known:
         bonus = bonus + _nudge(size, near, known, seen, rule)
-    correction, policy, kl = capped(z, rule.beta * scaled[:size] + bonus, rule)
+    followed = base if rule.choose == "sample" else z
+    correction, policy, kl = capped(followed, rule.beta * scaled[:size] + bonus, rule)
     corrected = base + correction
     chance_of = propensities(corrected, rule)
-    chosen = min(int(np.searchsorted(np.cumsum(chance_of), draws[0], "right")), size - 1)
-    while chance_of[chosen] == 0.0:  # rounding at the very end of the sum
-        chosen -= 1
+    chosen = drawn(chance_of, draw)
     visits = seen.total(heard.visits)
     columns = (softmax(z), visits, q, advantage, scaled, bonus, correction, corrected, policy)
     numbers = zip(*(c[:size].tolist() for c in (*columns, chance_of, new)), strict=True)
@@ -213,7 +230,7 @@ def decide(
         value=value,
         scale=scale,
         kl=kl,
-        draws=tuple(draws),
+        draws=(draw, *more),
         rule=rule.digest,
         version=near.version,
         excluded=near.excluded,
@@ -222,39 +239,49 @@ def decide(
 
 
 def _estimates(
-    seen: Evidence, rule: UpdateRule, rng: np.random.Generator, draws: list[float]
-) -> tuple[np.ndarray, float]:
-    """Q of each action, [A'], and V; all 0 where no neighbor weighs anything.
-
-    Args:
-        draws: What is drawn for untried actions is added to it.
-    """
+    seen: Evidence, rule: UpdateRule, rng: np.random.Generator
+) -> tuple[np.ndarray, float, list[float]]:
+    """Q of each action, [A'], V, and what was drawn; all 0 where no neighbor weighs anything."""
     weight = seen.near(rule.kernel)
     mass = float(weight.sum())
     if mass <= 0.0:
-        return np.zeros(len(seen.place)), 0.0
+        return np.zeros(len(seen.place)), 0.0, []
     mixed = (1.0 - rule.backup) * seen.neighbors.ret + rule.backup * seen.value
     tries = seen.total(weight)
-    tried = tries > 0
-    q = seen.total(weight * mixed) / np.where(tried, tries, 1.0)
+    q = seen.total(weight * mixed) / np.where(tries > 0, tries, 1.0)
     value = float(tries @ q / mass)
     off = _backoff(seen, rule)
-    if rule.untried == "share":
-        credit = rule.optimism + (1.0 - rule.optimism) * np.minimum(tries, 1.0)
-        pull = credit * value + off
-        if rule.shrink == 0.0:
-            return np.where(tried, q, pull), value
-        return (tries * q + rule.shrink * pull) / (tries + rule.shrink), value
+    if rule.untried == "draw":
+        return _drawn_estimates(seen, rule, rng, tries, q, value, off)
+    credit = rule.optimism + (1.0 - rule.optimism) * np.minimum(tries, 1.0)
+    pull = credit * value + off
+    if rule.shrink == 0.0:
+        return np.where(tries > 0, q, pull), value, []
+    return (tries * q + rule.shrink * pull) / (tries + rule.shrink), value, []
+
+
+def _drawn_estimates(
+    seen: Evidence,
+    rule: UpdateRule,
+    rng: np.random.Generator,
+    tries: np.ndarray,
+    q: np.ndarray,
+    value: float,
+    off: np.ndarray,
+) -> tuple[np.ndarray, float, list[float]]:
+    """Estimates where an untried action is worth ``V + bonus / n`` by chance, else 0 (eq. 6)."""
+    tried = tries > 0
     pulled = (tries * q + rule.shrink * (value + off)) / (tries + rule.shrink + ~tried)
     chance = explore_probability(returns_by_action(seen.neighbors), rule)
     q = np.where(tried, pulled, 0.0)
+    draws = []
     for i in np.flatnonzero(~tried):
         draws.append(float(rng.random()))
         if draws[-1] < chance:
             q[i] = value + rule.bonus / len(seen.neighbors)
     if rule.baseline == "actions" and not tried.all():
         value = float(q.sum() / len(q))
-    return q, value
+    return q, value, draws
 
 
 def _backoff(seen: Evidence, rule: UpdateRule) -> np.ndarray:
@@ -318,9 +345,10 @@ def _check(proposed: Sequence[Candidate]) -> None:
     for c in proposed:
         if not c.action:
             raise ValueError("a candidate has no action; give its canonical text")
-        if not abs(c.logit) <= _MOST:
+        if not abs(c.logit) <= LARGEST:
             raise ValueError(
-                f"logit of {c.action!r} is {c.logit}; it must be a finite number, at most {_MOST:g}"
+                f"logit of {c.action!r} is {c.logit}; it must be a finite number, at most "
+                f"{LARGEST:g}"
             )
         if c.action in seen:
             raise ValueError(f"candidate {c.action!r} occurs twice; each action once")

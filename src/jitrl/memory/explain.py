@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import exp
+from typing import NamedTuple, Protocol
 
-from jitrl.core.update import decide
-from jitrl.errors import ConfigError
-from jitrl.memory.session import Session
-from jitrl.memory.view import Lens, View
+from jitrl.core.rule import UpdateRule
+from jitrl.errors import ConfigError, InputError
+from jitrl.memory.rerun import Past, Rerun, Sight, again
+from jitrl.memory.view import View
 from jitrl.ports import DecisionRecord, Store
-from jitrl.types import Candidate, Decision, Episode, Neighborhood, State
-
-
-class Sight(Protocol):
-    """Who decided: how it looks at a memory."""
-
-    def lens(
-        self, exclude: frozenset[str] = frozenset(), without: frozenset[int] = frozenset()
-    ) -> Lens:
-        """The lens it decides through."""
-        ...
+from jitrl.types import Decision, Episode, Neighbor, Neighborhood, Row, State
 
 
 class Journal(Store, Protocol):
@@ -43,14 +34,18 @@ class Counterfactual:
     Attributes:
         episode: Whose rows were left out.
         rows: Those of them that were near.
-        action: What would have been chosen.
-        probability: Of the action that was chosen.
+        action: What would have been chosen; in shadow, what the memory would have.
+        probability: Of the action that was taken.
+        exact: Whether a memory that never held those rows gives these very numbers; False where the
+            explanation is not exact, or an older version journaled too little (draws, or which
+            actions could have joined).
     """
 
     episode: str
     rows: tuple[int, ...]
     action: str
     probability: float
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,10 @@ class Explanation:
         alone: The frozen model's own choice in its place, with the same draw.
         exact: Whether the journal gives the very same numbers again (a memory that another
             version or other settings wrote may not).
-        without: One entry for each episode among the neighbors, those that turn it first.
+        without: One entry for each episode among the neighbors that was looked at, those that turn
+            it first.
+        others: Episodes among the neighbors that were not looked at; none weighs more.
+        owners: Row id → episode, of all rows among the neighbors.
     """
 
     id: str
@@ -73,81 +71,79 @@ class Explanation:
     alone: Decision
     exact: bool
     without: tuple[Counterfactual, ...]
+    others: int = 0
+    owners: Mapping[int, str] = field(default_factory=dict)
 
 
-class Draws:
-    """A generator that gives stored draws again; past their end nothing is explored."""
-
-    def __init__(self, draws: Sequence[float]) -> None:
-        self._left = list(draws)
-
-    def random(self) -> float:
-        """The next stored draw."""
-        return self._left.pop(0) if self._left else 1.0
-
-
-class _Rerun:
-    """An episode gone through again, up to one of its decisions."""
-
-    def __init__(self, view: View, episode: Episode) -> None:
-        self._session, self._episode = Session(view), episode
-        self._done = 0
-
-    def near(self, record: DecisionRecord) -> Neighborhood:
-        """What the decision was given: the memory of then, and its episode so far."""
-        for last in self._episode.steps[self._done : record.step]:
-            if last.decision is not None:
-                self._session.until = last.decision.version
-                self._session.advance()
-                shown = last.reward if self._episode.info.get("shown") else None
-                self._session.step(last.state, last.decision, last.next_state, shown)
-        self._done = record.step
-        self._session.until = record.decision.version
-        return self._session.neighborhood(record.state)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether its last decision was reached."""
-        return self._done == len(self._episode.steps) - 1
-
-
-def explain(sight: Sight, store: Journal, id: str) -> Explanation:
+def explain(
+    sight: Sight,
+    store: Journal,
+    id: str,
+    *,
+    most: int = 20,
+    progress: Callable[[int, int], None] | None = None,
+) -> Explanation:
     """Make the decision ``id`` again, without the memory and without each episode near it.
 
+    An entry is what a memory that never held the episode's rows gives for the same steps. Rows that
+    other episodes learned from it since stay as they are.
+
+    Args:
+        most: Episodes to look at, those that weigh most; each takes as long as reading the scope.
+        progress: Told how many of how many were looked at.
+
     Raises:
+        InputError: If ``most`` is no whole number of at least 0.
         StoreError: If there is no such decision.
         ConfigError: If it was made under another rule than ``sight``'s.
     """
+    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+        raise InputError(f"most is {most!r}; it must be a whole number, at least 0")
     record = store.decision(id)
     decision = record.decision
     _same_rule(sight, decision, id)
     episode = store.episode(record.episode)
-
-    def made(without: Collection[int]) -> Decision:
-        lens = sight.lens(_excluded(episode), frozenset(without))
-        rerun = _Rerun(View(store, record.scope, lens), episode)
-        return again(decision, rerun.near(record), sight)
-
-    found = []
-    near = {row for n in decision.neighbors for row in n.rows}
-    for name, rows in _episodes(store, record.scope, decision.version).items():
-        if not near.isdisjoint(rows):
-            other = made(rows)
-            share = sum(c.probability for c in other.candidates if c.action == decision.action)
-            found.append(Counterfactual(name, tuple(sorted(near & rows)), other.action, share))
-    found.sort(key=lambda c: (c.action == decision.action, c.probability))
+    exclude = _excluded(episode)
     alone = again(decision, Neighborhood(), sight)
-    exact = _same(made(()) if _is_corrected(decision) else alone, decision)
-    return Explanation(
-        id, record.episode, record.step, record.state, decision, alone, exact, tuple(found)
+    plain = Explanation(
+        id, record.episode, record.step, record.state, decision, alone, _same(alone, decision), ()
     )
+    if not _is_corrected(decision):
+        return plain
+    past = Past(store, record.scope, decision.version)
+    rows = _rows(past)
+    full = past.view(sight.lens(exclude))
+    whole = Rerun(full, episode, sight).made(record)
+    exact = _same(whole, decision)
+    near = _near(whole, full, [row for row, is_active in rows.values() if is_active])
+    weights = _weights(near, sight.lens().rule)
+    ranked = sorted(weights, key=lambda key: -weights[key])
+    found = []
+    for number, key in enumerate(ranked[:most]):
+        if progress is not None:
+            progress(number, min(most, len(ranked)))
+        gone = frozenset(n for n, (row, _) in rows.items() if row.episode == key)
+        rerun = Rerun(past.view(sight.lens(exclude, gone)), episode, sight)
+        other = rerun.made(record)
+        share = sum(c.probability for c in other.candidates if c.action == decision.action)
+        ids = tuple(sorted(row.id for row, _ in near if row.episode == key))
+        found.append(Counterfactual(key, ids, other.action, share, exact and rerun.is_sure))
+    mine = whole.action if decision.mode == "shadow" else decision.action
+    found.sort(key=lambda c: (c.action == mine, c.probability))
+    owners = {row.id: row.episode for row, _ in near}
+    others = len(ranked) - len(found)
+    return replace(plain, exact=exact, without=tuple(found), others=others, owners=owners)
 
 
 def replay(sight: Sight, store: Journal, without: Collection[int]) -> list[str]:
-    """Ids of stored decisions whose choice differs without these rows, in the order read."""
-    gone = frozenset(without)
-    views: dict[frozenset[str], dict[str, View]] = {}
-    running: dict[str, _Rerun] = {}
+    """Ids of stored decisions whose choice differs without these rows, in the order read.
+
+    Each is made again after the steps that its episode took, whatever these would have been.
+    """
+    gone, head = frozenset(without), store.head()
+    pasts: dict[str, Past] = {}
+    views: dict[tuple[str, frozenset[str]], View] = {}
+    running: dict[str, Rerun] = {}
     turned = []
     for record in store.decisions():
         decision = record.decision
@@ -156,27 +152,85 @@ def replay(sight: Sight, store: Journal, without: Collection[int]) -> list[str]:
         _same_rule(sight, decision, record.id)
         if record.episode not in running:
             episode = store.episode(record.episode)
-            excluded = _excluded(episode)
-            scopes = views.setdefault(excluded, {})
-            if record.scope not in scopes:
-                scopes[record.scope] = View(store, record.scope, sight.lens(excluded, gone))
-            running[record.episode] = _Rerun(scopes[record.scope], episode)
+            key = record.scope, _excluded(episode)
+            if record.scope not in pasts:
+                pasts[record.scope] = Past(store, record.scope, head)
+            if key not in views:
+                views[key] = pasts[record.scope].view(sight.lens(key[1], gone))
+            running[record.episode] = Rerun(views[key], episode, sight)
         rerun = running[record.episode]
-        if again(decision, rerun.near(record), sight).action != decision.action:
+        if rerun.made(record).action != decision.action:
             turned.append(record.id)
         if rerun.is_over:
             del running[record.episode]
     return turned
 
 
-def again(decision: Decision, near: Neighborhood, sight: Sight) -> Decision:
-    """The decision with other neighbors: same candidates, same draws, no model."""
-    proposed = [
-        Candidate(c.action, c.logit, c.source) for c in decision.candidates if c.source != "memory"
-    ]
-    allowed = {c.action for c in decision.candidates}
-    rng = Draws(decision.draws)
-    return decide(proposed, near, sight.lens().rule, rng, allowed=allowed)  # type: ignore[arg-type]
+def _excluded(episode: Episode) -> frozenset[str]:
+    return frozenset(episode.info.get("exclude", ()))
+
+
+class _Near(NamedTuple):
+    """A row among the neighbors, and how similar its state is."""
+
+    row: Row
+    similarity: float
+
+
+def _rows(past: Past) -> dict[int, tuple[Row, bool]]:
+    """Id → each row that the past brought, and whether it was active in the end."""
+    found: dict[int, tuple[Row, bool]] = {}
+    for change in past.stream:
+        for row in change.rows:
+            born = found[row.id][0] if row.id in found else row
+            found[row.id] = born, row.status == "active"
+    return found
+
+
+def _near(decision: Decision, view: View, rows: Collection[Row]) -> list[_Near]:
+    """The rows that the neighbors of ``decision`` stand for."""
+    rule, trusted, exclude = view.lens.rule, view.lens.trusted, view.lens.exclude
+    neighbors = [n for n in decision.neighbors if n.rows]
+    if rule.unit == "rows":
+        alike = {n.rows[0]: n.similarity for n in neighbors}
+        return [_Near(row, alike[row.id]) for row in rows if row.id in alike]
+    cells = {_cell(n): n.similarity for n in neighbors}
+    places: dict[State, int | None] = {}
+    found = []
+    for row in rows:
+        if row.task in exclude:
+            continue
+        if row.state not in places:
+            places[row.state] = view.index.find(row.state)
+        similarity = cells.get((places[row.state], row.action, row.basis in trusted))
+        if similarity is not None:
+            found.append(_Near(row, similarity))
+    return found
+
+
+def _cell(n: Neighbor) -> tuple[int | None, str, bool]:
+    return n.state, n.action, n.trusted
+
+
+def _weights(near: Collection[_Near], rule: UpdateRule) -> dict[str, float]:
+    """Episode → what its rows weigh among those of their actions, the newest first.
+
+    A row's share of its action's tries, by the kernel, counts up to twice: once as a try, and once
+    by how far its return is from the action's mean, as a part of the largest such distance.
+    """
+    weight = [1.0 if rule.kernel is None else exp((s - 1.0) / rule.kernel) for _, s in near]
+    mass: dict[str, float] = {}
+    total: dict[str, float] = {}
+    for (row, _), w in zip(near, weight, strict=True):
+        mass[row.action] = mass.get(row.action, 0.0) + w
+        total[row.action] = total.get(row.action, 0.0) + w * row.ret
+    far = [abs(row.ret - total[row.action] / (mass[row.action] or 1.0)) for row, _ in near]
+    most = max(far, default=0.0) or 1.0
+    found: dict[str, float] = {}
+    for (row, _), w, distance in reversed(list(zip(near, weight, far, strict=True))):
+        share = w / (mass[row.action] or 1.0) * (1.0 + distance / most)
+        found[row.episode] = found.get(row.episode, 0.0) + share
+    return found
 
 
 def _is_corrected(decision: Decision) -> bool:
@@ -193,21 +247,6 @@ def _same(made: Decision, decision: Decision) -> bool:
         decision.candidates,
         decision.neighbors,
     )
-
-
-def _excluded(episode: Episode) -> frozenset[str]:
-    return frozenset(episode.info.get("exclude", ()))
-
-
-def _episodes(store: Store, scope: str, version: int) -> dict[str, set[int]]:
-    """Episode → ids of all rows it brought up to ``version``."""
-    found: dict[str, set[int]] = {}
-    for change in store.changes(0, scope=scope):
-        if change.version > version:
-            break
-        if change.kind == "append":
-            found.setdefault(change.episode, set()).update(row.id for row in change.rows)
-    return found
 
 
 def _same_rule(sight: Sight, decision: Decision, id: str) -> None:

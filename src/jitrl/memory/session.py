@@ -1,4 +1,15 @@
-"""A session: one running episode's reading of a memory, with what the episode has shown on top."""
+"""A session: one running episode's reading of a memory, with what the episode has shown on top.
+
+What a decision is given comes from four places:
+
+    unit cells   _cells     the memory's trusted rows, one neighbor for each action of a near state,
+                            with values as this episode leaves them (a coin is picked up once)
+                 _episode   what this episode did in near states
+                 _voices    the memory's untrusted rows, one neighbor for each principal
+    unit rows    _rows      single rows, nothing of this episode
+
+States are told apart by the memory's ids; those that only this episode knows have negative ones.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +22,10 @@ from jitrl.core.overlay import Overlay, Taken
 from jitrl.core.similarity import Bags, alike, bags
 from jitrl.memory.index import Similar
 from jitrl.memory.view import View
-from jitrl.types import Decision, Neighbor, Neighborhood, Neighbors, State
+from jitrl.types import ROWS, Decision, Neighbor, Neighborhood, Neighbors, State
 
-_CELLS = 256  # nearest cells a decision is given
-_ROWS = 8
+_CELLS = 256  # nearest cells a decision is given, and states of the episode that are looked at
+_NOWHERE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +84,7 @@ class Session:
                 near = self._cells(found)
                 other = [*self._episode(state, least), *self._voices(found)]
                 if other:
-                    near = near.joined(Neighbors.of(other))
+                    near = near.joined(Neighbors.of(other), _CELLS)
             return Neighborhood(
                 near, view.version, view.graph.reach, excluded, dict(self._overlay.repeats)
             )
@@ -105,11 +116,18 @@ class Session:
             view.refresh(self.until)
             if self._graph is not view.graph:
                 self._start()  # the view was rebuilt: its ids are new
-            for step in self._steps[self._told :]:
-                after = None if step.following is None else self._id(step.following)
-                shown = None if step.reward is None else step.reward - view.center
-                self._overlay.step(self._id(step.state), step.action, after, step.novelty, shown)
+            try:
+                for step in self._steps[self._told :]:
+                    self._take_in(step)
+            except BaseException:  # an interrupt, too: what is half told must be told again
+                self._start()
+                raise
             self._told = len(self._steps)
+
+    def _take_in(self, step: _Step) -> None:
+        after = None if step.following is None else self._id(step.following)
+        shown = None if step.reward is None else step.reward - self.view.center
+        self._overlay.step(self._id(step.state), step.action, after, step.novelty, shown)
 
     def _id(self, state: State) -> int:
         """The memory's id of a state, or a negative one that only this episode uses."""
@@ -133,11 +151,21 @@ class Session:
                 break
         at, states = np.array(near, np.intp), found.ids[: len(counts)].repeat(counts)
         visits, sources, ends, _, reward, ret, q, onward = cells.numbers(at)
-        numbers = np.empty((11, len(near)))
-        numbers[0] = found.similarities[: len(counts)].repeat(counts)
-        numbers[1:9] = ret, visits, sources, q, reward, ends / visits, onward, np.zeros(len(near))
-        numbers[9:] = np.ones(len(near)), states
-        neighbors = Neighbors([cells.action[i] for i in near], numbers, cells.rows(at))
+        neighbors = Neighbors.columns(
+            [cells.action[i] for i in near],
+            cells.rows(at),
+            similarity=found.similarities[: len(counts)].repeat(counts),
+            ret=ret,
+            visits=visits,
+            sources=sources,
+            value=q,
+            reward=reward,
+            terminal=ends / visits,
+            onward=onward,
+            taken=0.0,
+            trusted=1.0,
+            state=states,
+        )
         if self._steps:
             self._as_the_episode_leaves(neighbors, near, states.tolist())
         return neighbors
@@ -157,14 +185,14 @@ class Session:
 
     def _episode(self, state: State, least: float) -> Iterator[Neighbor]:
         """What this episode did in states like this one."""
-        near: dict[int, float] = {}
-        for taken in self._overlay.taken():
-            similarity = near.get(taken.state)
-            if similarity is None:
-                similarity = self._similarity(state, self._states[taken.state])
-                near[taken.state] = similarity
+        overlay = self._overlay
+        newest = [self._ids.get(state, _NOWHERE), *overlay.states()[-_CELLS:]]
+        for at in dict.fromkeys(newest):
+            here = overlay.taken_in(at)
+            similarity = self._similarity(state, self._states[at]) if here else 0.0
             if similarity >= least:
-                yield self._taken(taken, similarity)
+                for taken in here.values():
+                    yield self._taken(taken, similarity)
 
     def _taken(self, taken: Taken, similarity: float) -> Neighbor:
         overlay, at, action = self._overlay, taken.state, taken.action
@@ -201,7 +229,7 @@ class Session:
                     ret=voice.total / voice.visits,
                     visits=float(voice.visits),
                     trusted=False,
-                    rows=tuple(voice.rows[-_ROWS:]),
+                    rows=tuple(voice.rows[-ROWS:]),
                     state=at,
                 )
 

@@ -21,7 +21,7 @@ from jitrl.core.returns import discount_mass
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
 from jitrl.errors import MixedMemory
-from jitrl.memory.index import StateIndex
+from jitrl.memory.index import Kernel, StateIndex
 from jitrl.ports import Change, Store
 from jitrl.types import TRUSTED_BASES, Row, State
 
@@ -39,6 +39,7 @@ class Lens:
         trusted: Bases whose rows count by episode; the others may only nudge.
         exclude: Tasks whose rows take part in nothing.
         without: Rows that take part in nothing.
+        kernel: What scans the index; the states found are the same.
     """
 
     rule: UpdateRule = field(default_factory=UpdateRule)
@@ -47,6 +48,7 @@ class Lens:
     trusted: Collection[str] = TRUSTED_BASES
     exclude: frozenset[str] = frozenset()
     without: frozenset[int] = frozenset()
+    kernel: Kernel = "numpy"
 
 
 @dataclass(slots=True)
@@ -73,7 +75,7 @@ class View:
 
     def _forget(self) -> None:
         """Back to an empty memory, but for what is known to be inactive and the center."""
-        self.index = StateIndex(self.lens.retrieval)
+        self.index = StateIndex(self.lens.retrieval, self.lens.kernel)
         self.graph = Graph(self.lens.gamma, self.lens.rule.onward)
         self.rows: dict[int, list[Row]] = {}
         self.voices: dict[int, dict[tuple[str, str], Voice]] = {}
@@ -99,8 +101,14 @@ class View:
             return
         with self.lock:
             if head > self.version:  # no other thread was faster
-                if self._follow(self.version, head):
-                    self._rebuild(head)
+                try:
+                    if self._follow(self.version, head):
+                        self._rebuild(head)
+                except BaseException:  # an interrupt, too: what is half applied must go
+                    self._inactive.clear()
+                    self._forget()
+                    self.version = 0
+                    raise
                 self.version = head
         self._warn()
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,7 +28,8 @@ class CallableModel(ScoringProposer):
     What the function raises comes through.
 
     Args:
-        function: The function itself, or where to import it from: ``package.module:name``.
+        function: The function itself, or where to import it from: ``package.module:name``. A module
+            that is not installed is looked for in the present folder.
         name: What the model is called in records; the function's own name if empty.
         temperature: Prior temperature: z is divided by it.
         cache, replay: File of answers to use, or to answer from alone. The function's name is all
@@ -110,8 +114,19 @@ def _logits(model: str, given: Any, prompt: Prompt) -> dict[str, float]:
 def _imported(path: str) -> Any:
     module, _, name = path.partition(":")
     try:
-        return getattr(importlib.import_module(module), name)
+        return getattr(_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(
             f"function {path!r} cannot be imported: {error}; write it as package.module:name"
         ) from error
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0] or os.getcwd() in sys.path:
+            raise
+    sys.path.append(os.getcwd())  # last, so that no file there hides an installed package
+    importlib.invalidate_caches()
+    return importlib.import_module(name)

@@ -39,7 +39,9 @@ _LONGEST_TOKEN = 16  # characters; no text worth scoring has more in each of its
 
 
 class Embedded(ScoringProposer):
-    """A proposer around the embedded model; a step must have actions.
+    """A proposer around the embedded model.
+
+    It scores the actions of a step and proposes none.
 
     Args:
         path: A model file of your own: GGUF, Llama architecture, SmolLM2's tokenizer and chat

@@ -17,6 +17,7 @@ PALETTE = ("#2563eb", "#d97706", "#0d9488", "#9333ea", "#db2777", "#65a30d")
 """Colors of the runs in order; the base is grey."""
 DARK_PALETTE = ("#60a5fa", "#fbbf24", "#2dd4bf", "#c084fc", "#f472b6", "#a3e635")
 GREY = "#6b7280"
+_OURS = 0  # color of the agent jitrl, whatever runs beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,15 @@ class Trace:
 def traces(comparison: Comparison, words: Words) -> tuple[Trace, ...]:
     """The runs, the base in grey after its chances (a single run is no base)."""
     if len(comparison.lines) == 1:
-        return (_trace(comparison.lines[0], 0),)
+        return (_trace(comparison.lines[0], _OURS),)
     base = next(line for line in comparison.lines if line.result.label == comparison.base)
     others = [line for line in comparison.lines if line is not base]
+    ours = next((n for n in others if n.result.setting("run", "agent") == "jitrl"), None)
+    rest = iter(range(_OURS + 1, len(others) + 1))
     return (
         Trace(words.so_far.format(base=comparison.base), -1, comparison.chances, dashed=True),
         _trace(base, -1),
-        *(_trace(line, i) for i, line in enumerate(others)),
+        *(_trace(line, _OURS if line is ours else next(rest)) for line in others),
     )
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import cast
 
 from jitrl import registry
 from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory, Settings
+from jitrl.errors import MixedMemory
 from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Evaluator, Proposer, Store
+from jitrl.run.derivation import remember
 from jitrl.run.experiment import Parts
 from jitrl.stores.sqlite import SQLiteStore
 
@@ -36,7 +39,9 @@ def compose(settings: Settings) -> Parts:
         lent = {"store": store, "evaluator": evaluator, "settings": memory}
         agent = registry.create("agents", run.agent, run.options, **lent)
         if isinstance(agent, Corrected) and isinstance(store, SQLiteStore):
-            store.configure(agent.derivation)
+            said = remember(store, agent.derivation)
+            if said:
+                warnings.warn(said, MixedMemory, stacklevel=2)
         return cast(Agent, agent)
 
     return Parts(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -137,12 +137,8 @@ def race(plan: Plan, watch: Watch) -> Comparison:
             experiment.run(settings, plan.folder / arm, parts, watch=partial(watch, arm))
 
     with ThreadPoolExecutor(2, "jitrl-demo") as pool:
-        pending = {pool.submit(run, JITRL), pool.submit(run, STATIC, ARGMAX)}
         try:
-            while pending:  # in short waits, so that an interrupt gets through everywhere
-                over, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in over:
-                    future.result()
+            experiment.wait_for({pool.submit(run, JITRL), pool.submit(run, STATIC, ARGMAX)})
         finally:
             stop.set()
     results = [read(plan.folder / arm, arm) for arm in (STATIC, ARGMAX, JITRL)]

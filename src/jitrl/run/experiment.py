@@ -125,6 +125,14 @@ def select(tasks: Sequence[Task], settings: Run) -> list[Task]:
     return [t for t in tasks if any(fnmatchcase(t.id, pattern) for pattern in settings.tasks)]
 
 
+def wait_for(pending: set[Future[None]]) -> None:
+    """Wait until all are done, or one has raised, which is raised here."""
+    while pending:  # in short waits, so that an interrupt gets through everywhere
+        over, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+        for future in over:
+            future.result()
+
+
 def seeds_of(settings: Run) -> tuple[int, ...]:
     """The seeds written out."""
     return settings.seeds if isinstance(settings.seeds, tuple) else tuple(range(settings.seeds))
@@ -178,12 +186,8 @@ class _Campaign:
         self._players = ThreadPoolExecutor(workers, "jitrl-player")
         self._environments = environments
         drivers = ThreadPoolExecutor(min(workers, len(seeds)), "jitrl-driver")
-        pending = {drivers.submit(self._drive, seed) for seed in seeds}
         try:
-            while pending:  # in short waits, so that an interrupt gets through everywhere
-                over, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in over:
-                    future.result()
+            wait_for({drivers.submit(self._drive, seed) for seed in seeds})
         finally:
             self._stop.set()
             drivers.shutdown(cancel_futures=True)

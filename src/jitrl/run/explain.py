@@ -8,8 +8,10 @@ from math import exp
 from typing import Any, Literal
 
 import msgspec
+import numpy as np
 
 from jitrl.core.rule import UpdateRule
+from jitrl.core.update import drawn, propensities
 from jitrl.memory.explain import Explanation
 from jitrl.ports import DecisionRecord
 from jitrl.types import Decision, State, Weighed
@@ -67,16 +69,29 @@ def unaided(decision: Decision) -> Weighed:
     return next(c for c in decision.candidates if c.action == decision.unaided)
 
 
-def why(decision: Decision) -> Why:
-    """What did more for the choice against the model's own."""
-    mine, own = decision.chosen, unaided(decision)
+def is_shadow(decision: Decision) -> bool:
+    """Whether the memory computed a choice that was not followed."""
+    return decision.mode == "shadow" and decision.reason in ("", "empty")
+
+
+def memorys(decision: Decision, rule: UpdateRule) -> Weighed:
+    """What the memory chose, with the same draw; what was taken, unless in ``shadow``."""
+    if not is_shadow(decision):
+        return decision.chosen
+    corrected = np.array([c.corrected for c in decision.candidates])
+    draw = decision.draws[0] if decision.draws else 0.0
+    return decision.candidates[drawn(propensities(corrected, rule), draw)]
+
+
+def why(decision: Decision, mine: Weighed | None = None) -> Why:
+    """What did more for the choice (``mine``, if it was not taken) against the model's own."""
+    mine, own = mine or decision.chosen, unaided(decision)
     explored = mine.bonus - own.bonus
     return "returns" if mine.correction - own.correction - explored > explored else "exploration"
 
 
 def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
     """The neighbors of a decision, the weightiest first; ``rule`` is the one that decided."""
-    owner = {row: other.episode for other in of.without for row in other.rows}
     near = of.decision.neighbors
     weights = [
         n.visits * (1.0 if rule.kernel is None else exp((n.similarity - 1.0) / rule.kernel))
@@ -91,7 +106,7 @@ def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
             n.visits,
             n.ret if n.value is None else (1 - rule.backup) * n.ret + rule.backup * n.value,
             n.rows,
-            tuple(dict.fromkeys(owner[row] for row in n.rows if row in owner)),
+            tuple(dict.fromkeys(of.owners[row] for row in n.rows if row in of.owners)),
         )
         for n, weight in zip(near, weights, strict=True)
     ]
@@ -99,8 +114,13 @@ def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
 
 
 def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
-    """Everything in plain values, candidates by what they came to."""
-    decision = of.decision
+    """Everything in plain values, candidates by what they came to.
+
+    ``action`` is what was taken, ``memory`` what the memory chose: the two differ in ``shadow``
+    only. ``is_changed``, ``why`` and ``is_turned`` are about the memory's choice.
+    """
+    decision, mine = of.decision, memorys(of.decision, rule)
+    is_changed = mine.action != decision.unaided
     ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
     return {
         "schema": "jitrl.explain/1",
@@ -110,8 +130,10 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
         "state": msgspec.to_builtins(of.state),
         "action": decision.action,
         "unaided": decision.unaided,
-        "is_changed": decision.changed,
-        "why": why(decision) if decision.changed else None,
+        "memory": mine.action,
+        "mode": decision.mode,
+        "is_changed": is_changed,
+        "why": why(decision, mine) if is_changed else None,
         "value": decision.value,
         "scale": decision.scale,
         "kl": decision.kl,
@@ -122,9 +144,10 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
         "neighbors": [msgspec.to_builtins(c) for c in causes(of, rule)],
         "alone": of.alone.action,
         "without": [
-            {**msgspec.to_builtins(other), "is_turned": other.action != decision.action}
+            {**msgspec.to_builtins(other), "is_turned": other.action != mine.action}
             for other in of.without
         ],
+        "others": of.others,
     }
 
 

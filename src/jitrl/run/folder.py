@@ -7,7 +7,7 @@ import platform
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from jitrl.stores.lock import FileLock
 from jitrl.types import Task
 
 SCHEMA = "jitrl.run-record/1"
+_LOCK, _PARTIAL = "run.lock", "run.json.partial"
 _FREE = {("run", "workers"), ("run", "max_failures")}
 """Settings that change no number; like the budget, they may differ when a run is resumed."""
 
@@ -123,13 +124,13 @@ def opened(
         ConfigError: If it holds a run of other settings, or is in use.
     """
     record = _record(settings, tasks, seeds, judge)
-    if not (folder / "run.json").is_file() and folder.is_dir() and any(folder.iterdir()):
+    if not (folder / "run.json").is_file() and folder.is_dir() and not _is_begun(folder):
         raise InputError(f"{folder} is not empty and holds no run; choose a new folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"the run folder {folder} cannot be made: {error.strerror}") from error
-    lock = FileLock(str(folder / "run.lock"))
+    lock = FileLock(str(folder / _LOCK))
     try:
         try:
             lock.acquire(0)
@@ -222,7 +223,20 @@ def _resumed(folder: Path, record: Record) -> Record:
     return msgspec.structs.replace(record, sessions=[*before.sessions, *record.sessions])
 
 
+def _is_begun(folder: Path) -> bool:
+    """Whether a folder without a record holds nothing, or what a start leaves that got no further.
+
+    That is so where the disk was full or the process was killed.
+    """
+    return {path.name for path in folder.iterdir()} <= {_LOCK, _PARTIAL}
+
+
 def _write(path: Path, record: Record) -> None:
-    partial = path.with_suffix(".json.partial")
-    partial.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
-    os.replace(partial, path)
+    partial = path.with_name(_PARTIAL)
+    try:
+        partial.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
+        os.replace(partial, path)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error

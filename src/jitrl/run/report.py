@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from jitrl.core.stats import Difference, Interval, NoInterval
+from jitrl.core.stats import FEWEST_CLUSTERS, Difference, Interval, NoInterval
 from jitrl.run import chart
 from jitrl.run.compare import Comparison, Line
 from jitrl.run.results import Result
@@ -50,12 +51,12 @@ def heads(comparison: Comparison, words: Words) -> tuple[str, ...]:
 
 
 def difference(of: Difference) -> str:
-    """``+0.181 [+0.120, +0.260]``, or why there is no interval."""
+    """``+0.181 [+0.120, +0.260]``, or ``[n < 6]``, which ``note`` explains."""
     match of.interval:
         case Interval(low, high):
             return f"{of.mean:+.3f} [{low:+.3f}, {high:+.3f}]"
-        case NoInterval(reason):
-            return f"{of.mean:+.3f} [{reason}]"
+        case NoInterval():
+            return f"{of.mean:+.3f} [n < {FEWEST_CLUSTERS}]"
 
 
 def terms(line: Line, words: Words) -> str:
@@ -70,7 +71,7 @@ def terms(line: Line, words: Words) -> str:
         words.commit.format(result.commits),
         words.config.format(result.record.digest),
         f"{result.model} ({', '.join(result.scorers)})",
-        words.size.format(**size),
+        words.sized(**size),
         judge,
         words.rewards[run["rewards"]],
         schedule,
@@ -96,8 +97,34 @@ def _cost(result: Result, words: Words) -> str:
 
 def note(comparison: Comparison, words: Words) -> str:
     """How to read the table."""
-    clusters = {"en": comparison.by + "s", "zh": words.schedule.get(comparison.by, "种子")}
-    return words.note.format(k=comparison.shape[2], clusters=clusters[words.code])
+    names = {"en": comparison.by + "s", "zh": words.schedule.get(comparison.by, "种子")}
+    clusters = names[words.code]
+    said = words.note.format(k=comparison.shape[2], clusters=clusters)
+    held = comparison.shape[0 if comparison.by == "task" else 1]
+    if held >= FEWEST_CLUSTERS or len(comparison.lines) == 1:
+        return said
+    return said + words.few.format(n=held, clusters=clusters, fewest=FEWEST_CLUSTERS)
+
+
+def played(comparison: Comparison, words: Words) -> str:
+    """The environments and their options, each once, and the first and last day of play."""
+    found: dict[str, None] = {}
+    days: list[str] = []
+    for line in comparison.lines:
+        record = line.result.record
+        options = record.settings["environment"]["options"]
+        said = ", ".join(f"{name}={_brief(value)}" for name, value in options.items())
+        name = record.settings["environment"]["name"]
+        found[f"{name} ({said})" if said else name] = None
+        days += [f"{datetime.fromtimestamp(s.started, UTC):%Y-%m-%d}" for s in record.sessions]
+    first, last = min(days), max(days)
+    when = first if first == last else f"{first} – {last}"
+    return words.played.format(what="; ".join(found), when=when)
+
+
+def _brief(value: Any) -> str:
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def markdown(comparison: Comparison, words: Words) -> str:
@@ -147,6 +174,8 @@ def html(comparison: Comparison, words: Words) -> str:
         head=head,
         rows="\n".join(rows),
         note=escape(note(comparison, words)),
+        played=escape(played(comparison, words)),
+        legend=escape(words.legend),
     )
 
 
@@ -261,6 +290,7 @@ _PAGE = """\
 <body>
 <main>
 <h1>{title}</h1>
+<p class="note">{played}</p>
 <div class="scroll"><table>
 <thead><tr>{head}</tr></thead>
 <tbody>
@@ -270,6 +300,7 @@ _PAGE = """\
 <p class="note">{note}</p>
 <h2>{curve}</h2>
 {chart}
+<p class="note">{legend}</p>
 </main>
 </body>
 </html>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,6 +42,14 @@ class Words:
     failures: str
     differs: str
     note: str
+    few: str
+    played: str
+    legend: str
+
+    def sized(self, t: int, k: int, s: int) -> str:
+        """Tasks, attempts and seeds, in the singular where there is one."""
+        said = self.size.format(t=t, k=k, s=s)
+        return re.sub(r"(?<!\d)1 (task|attempt|seed)s", r"1 \1", said)
 
 
 ENGLISH = Words(
@@ -90,6 +99,10 @@ ENGLISH = Words(
         "and seed (pass@{k} for scores of 0 or 1), which replaying one lucky attempt would reach. "
         "Intervals: 95 %, BCa bootstrap over {clusters}; a verdict needs one that leaves out 0."
     ),
+    few=" n < {fewest}: no interval, as it needs {fewest} {clusters} or more; here n = {n}.",
+    played="Environment {what}; played on {when} (UTC).",
+    legend="Band: the 95 % interval of the mean at each attempt. Dashed: the best score of the "
+    "base up to that attempt.",
 )
 
 CHINESE = Words(
@@ -139,6 +152,9 @@ CHINESE = Words(
         "（得分为 0/1 时即 pass@{k}），照搬一次侥幸的尝试就能达到。"
         "区间：95 %，按{clusters}重抽样的 BCa 自助法；区间不含 0 才下结论。"
     ),
+    few="n < {fewest}：至少 {fewest} 个{clusters}才有区间，此处 n = {n}。",
+    played="环境 {what}；运行日期 {when}（UTC）。",
+    legend="色带：每次尝试均值的 95 % 区间。虚线：基准至该次尝试为止的最好得分。",
 )
 
 LANGUAGES: dict[Language, Words] = {"en": ENGLISH, "zh": CHINESE}

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from jitrl.errors import InputError, JitRLError, StoreError
-from jitrl.stores import schema
+from jitrl.stores import place, schema
 from jitrl.stores.lock import FileLock
 
 _PLAIN_CODE = 0xFF
@@ -38,30 +38,79 @@ class Connection:
         self._read_lock = self._write_lock if self.is_volatile else threading.RLock()
         with ExitStack() as undo, self.translated():
             self._lock: FileLock | None = None
-            if not self.is_volatile:
-                try:
-                    _check_path(path, readonly)
-                except (OSError, ValueError) as error:
-                    raise StoreError(f"{path!r} cannot be looked for: {error}") from error
-                if not readonly:
-                    self._lock = FileLock(f"{path}.lock")
-                    undo.callback(self._lock.close)
-            self._writer = self._connect()
-            undo.callback(self._writer.close)
-            self._prepare()
-            self._reader = self._writer if self.is_volatile else self._connect()
+            self._opened: place.Opened | None = None
+            if self.is_volatile:
+                self._writer = self._reader = self._connect()
+                schema.prepare(self._writer, path)
+            else:
+                self._open(undo)
             undo.pop_all()
             self._is_open = True
 
-    def _connect(self) -> sqlite3.Connection:
+    def _open(self, undo: ExitStack) -> None:
+        """Open the file; nothing is made beside one that turns out to be none of ours."""
+        path = self.path
+        try:
+            _check_path(path, self.readonly)
+            self._real = os.path.realpath(path)
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path!r} cannot be looked for: {error}") from error
+        mode, is_frozen = _mode(self._real, self.readonly)
+        if place.is_unsure(self._real) and _may_lock(self._real, self.readonly):
+            own = self._made_lock(undo)
+            with own.held(self.timeout):
+                place.clear_log(self._real)
+                self._open_writer(mode, undo)
+                place.note(self._real, own)
+                self._bring_up_to_date()
+        else:
+            place.check_log(self._real)
+            is_ready = self._open_writer(mode, undo)
+            lock = None if self.readonly else self._made_lock(undo)
+            if lock and not (is_ready and place.is_noted(self._real)):
+                with lock.held(self.timeout):
+                    place.note(self._real, lock)
+                    self._bring_up_to_date()
+        self._reader = self._connect(mode)
+        undo.callback(self._reader.close)
+        schema.check_version(self._reader, path)
+        self._opened = place.Opened(os.path.abspath(path), self._real, is_frozen=is_frozen)
+
+    def _made_lock(self, undo: ExitStack) -> FileLock:
+        self._lock = FileLock(f"{self._real}.lock")
+        undo.callback(self._lock.close)
+        return self._lock
+
+    def _open_writer(self, mode: str, undo: ExitStack) -> bool:
+        """Connect to what is a memory or an empty file; whether it can be used as it is."""
+        self._writer = self._connect(mode)
+        undo.callback(self._writer.close)
+        needs_work = schema.needs_work(self._writer, self.path)
+        if self.readonly and needs_work:
+            raise StoreError(
+                f"{self.path} is empty or of an older schema and cannot be brought up to date "
+                "with readonly=True; open it for writing once"
+            )
+        (journal,) = self._writer.execute("PRAGMA journal_mode").fetchone()
+        return not needs_work and journal == "wal"
+
+    def _bring_up_to_date(self) -> None:
+        """Let the file use a log, and have the present tables; the lock must be held."""
+        if self.readonly:
+            return
+        (journal,) = self._writer.execute("PRAGMA journal_mode = WAL").fetchone()
+        if journal != "wal":
+            raise StoreError(
+                f"{self.path} cannot use write-ahead logging (got {journal!r}); memory files "
+                "must be on a local disk, not on a network file system"
+            )
+        schema.prepare(self._writer, self.path)
+
+    def _connect(self, mode: str = "") -> sqlite3.Connection:
         options = {"timeout": self.timeout, "isolation_level": None, "check_same_thread": False}
         if self.is_volatile:
             return sqlite3.connect(":memory:", **options)  # type: ignore[call-overload,no-any-return]
-        mode = "rwc"
-        if self.readonly:
-            # Where it may write, a reader that leaves last can remove SQLite's log files.
-            mode = "rw" if _is_writable(Path(self.path)) else "ro"
-        uri = f"{Path(self.path).absolute().as_uri()}?mode={mode}"
+        uri = f"{Path(self.path).absolute().as_uri()}?{mode}"
         db: sqlite3.Connection = sqlite3.connect(uri, uri=True, **options)  # type: ignore[call-overload]
         try:
             db.execute("PRAGMA cache_size = -32768")
@@ -75,32 +124,6 @@ class Connection:
             db.close()
             raise
         return db
-
-    def _prepare(self) -> None:
-        db = self._writer
-        needs_work = schema.needs_work(db, self.path)
-        (journal,) = db.execute("PRAGMA journal_mode").fetchone()
-        if not needs_work and (self.readonly or journal in ("wal", "memory")):
-            return
-        if self.readonly:
-            raise StoreError(
-                f"{self.path} is empty or of an older schema and cannot be brought up to date "
-                "with readonly=True; open it for writing once"
-            )
-        if self._lock is None:
-            schema.prepare(db, self.path)
-            return
-        self._lock.acquire(self.timeout)
-        try:
-            (journal,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
-            if journal != "wal":
-                raise StoreError(
-                    f"{self.path} cannot use write-ahead logging (got {journal!r}); memory files "
-                    "must be on a local disk, not on a network file system"
-                )
-            schema.prepare(db, self.path)
-        finally:
-            self._lock.release()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -124,12 +147,11 @@ class Connection:
                     with self._transaction():
                         yield self._writer
                     return
-                self._lock.acquire(self.timeout)
-                try:
-                    with self._transaction():
-                        yield self._writer
-                finally:
-                    self._lock.release()
+                if not self._is_there():
+                    self._leave()
+                    self._check_place()
+                with self._lock.held(self.timeout), self._transaction():
+                    yield self._writer
         finally:
             self._write_lock.release()
 
@@ -139,7 +161,9 @@ class Connection:
         db.execute("BEGIN IMMEDIATE")
         self._owner = threading.get_ident()
         try:
+            schema.check_version(db, self.path)
             yield
+            self._check_place()
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:
@@ -175,6 +199,7 @@ class Connection:
                 self._reader.execute("BEGIN")
                 try:
                     yield self._reader
+                    self._check_frozen()
                 finally:
                     # Ends a damaged file's transaction too, where COMMIT would fail.
                     with suppress(sqlite3.Error):
@@ -187,16 +212,21 @@ class Connection:
         with self._read_lock:
             self._check_usable()
             with self.translated():
+                self._check_place()
+                self._check_frozen()
                 (seen,) = self._reader.execute("PRAGMA data_version").fetchone()
                 if seen != self._seen:
+                    schema.check_version(self._reader, self.path)
                     self._head = _head(self._reader, memory_id)
                     self._seen = seen
                 return self._head
 
     def size(self) -> int:
         """Bytes on disk: the file and its log; 0 for ``:memory:``."""
-        files = (Path(f"{self.path}{suffix}") for suffix in ("", "-wal"))
-        return sum(f.stat().st_size for f in files if f.exists() and not self.is_volatile)
+        if self.is_volatile:
+            return 0
+        files = (Path(f"{self._real}{suffix}") for suffix in ("", "-wal"))
+        return sum(f.stat().st_size for f in files if f.exists())
 
     def close(self) -> None:
         """Close both connections; may be called twice."""
@@ -204,10 +234,36 @@ class Connection:
             if not self._is_open:
                 return
             self._is_open = False
+            if not self._is_there():
+                self._leave()
             self._reader.close()
             self._writer.close()
             if self._lock is not None:
                 self._lock.close()
+
+    def _check_place(self) -> None:
+        """Refuse to go on with a file that nobody will find again."""
+        if not self._is_there():
+            raise StoreError(
+                f"{self.path} was replaced or deleted while it was open; nothing of this was "
+                "written; open it again"
+            )
+
+    def _check_frozen(self) -> None:
+        if self._opened is not None:
+            self._opened.check_frozen()
+
+    def _is_there(self) -> bool:
+        return self._opened is None or self._opened.is_there()
+
+    def _leave(self) -> None:
+        """Put the log into the file it is of, so that it is not laid beside the one there now."""
+        if self.readonly or self._lock is None or self._opened is None:
+            return
+        with suppress(sqlite3.Error, StoreError), self._lock.held(1.0):
+            busy, pages, moved = self._writer.execute("PRAGMA wal_checkpoint").fetchone()
+            if not busy and pages == moved:
+                self._opened.drop_log()
 
     def _check_usable(self) -> None:
         if not self._is_open:
@@ -234,8 +290,22 @@ def _head(db: sqlite3.Connection, memory_id: int) -> int:
     return int(version)
 
 
-def _is_writable(file: Path) -> bool:
-    return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+def _mode(real: str, readonly: bool) -> tuple[str, bool]:
+    """How SQLite opens the file, and whether it holds that nobody can write to it."""
+    if not readonly:
+        return "mode=rwc", False
+    can_write = [os.access(part, os.W_OK) for part in (real, os.path.dirname(real))]
+    if all(can_write):  # so a reader that leaves last can remove SQLite's log files
+        return "mode=rw", False
+    if any(can_write) or place.is_log_beside(real) or os.path.exists(f"{real}-shm"):
+        return "mode=ro", False
+    return "mode=ro&immutable=1", True
+
+
+def _may_lock(real: str, readonly: bool) -> bool:
+    """Whether one who opens the file can take the lock; a reader makes no file for it."""
+    needed = (real, os.path.dirname(real), f"{real}.lock")
+    return not readonly or all(os.access(part, os.W_OK) for part in needed)
 
 
 def _check_path(path: str, readonly: bool) -> None:
@@ -244,6 +314,8 @@ def _check_path(path: str, readonly: bool) -> None:
         raise StoreError(f"{path} is a folder; a memory is one file, for example {path}/memory.db")
     if not file.parent.is_dir():
         raise StoreError(f"the folder {file.parent} does not exist; create it first")
+    if file.exists() and not file.is_file():
+        raise StoreError(f"{path} is a device, pipe or socket; a memory is a regular file")
     if readonly:
         if not file.exists():
             raise StoreError(f"there is no memory file {path}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import msgspec
 
@@ -52,7 +52,14 @@ def _mirror(kind: Any, **other: Any) -> Any:
 
 _Weighed: Any = _mirror(Weighed)
 _Neighbor: Any = _mirror(Neighbor)
-_Decision: Any = _mirror(Decision, candidates=tuple[_Weighed, ...], neighbors=tuple[_Neighbor, ...])
+_Seed = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+_Decision: Any = _mirror(
+    Decision,
+    candidates=tuple[_Weighed, ...],
+    neighbors=tuple[_Neighbor, ...],
+    seed=_Seed | None,
+)
+_UNKNOWN = {_Neighbor: ("value",), _Decision: ("seed", "allowed")}  # null stays None there
 
 
 class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -281,9 +288,9 @@ def _decision(line: Any) -> Decision:
 
 
 def _numbers(line: msgspec.Struct) -> dict[str, Any]:
-    """Fields by name; null is nan again, but for a neighbor's value, which may be missing."""
-    optional = isinstance(line, _Neighbor)
+    """Fields by name; null is nan again, but where it says that something is not known."""
+    unknown = _UNKNOWN.get(type(line), ())
     return {
-        name: math.nan if value is None and not (optional and name == "value") else value
+        name: math.nan if value is None and name not in unknown else value
         for name, value in msgspec.structs.asdict(line).items()
     }

@@ -6,6 +6,8 @@ import os
 import random
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from jitrl.errors import StoreError
 
@@ -66,9 +68,28 @@ class FileLock:
                 )
             time.sleep(random.uniform(0.0005, 0.002))
 
+    @contextmanager
+    def held(self, timeout: float) -> Iterator[None]:
+        """The block has the lock."""
+        self.acquire(timeout)
+        try:
+            yield
+        finally:
+            self.release()
+
     def release(self) -> None:
         """Let the next one in."""
         _free(self._descriptor)
+
+    def note(self, text: str) -> None:
+        """Replace what the file says, for good; where the disk is full it says nothing then."""
+        try:
+            os.ftruncate(self._descriptor, 0)
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.write(self._descriptor, text.encode())
+        except OSError:
+            os.ftruncate(self._descriptor, 0)
+        os.fsync(self._descriptor)
 
     def close(self) -> None:
         """Close the file; it stays on disk, because others may hold it."""

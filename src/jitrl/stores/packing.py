@@ -27,6 +27,8 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is neither text nor a number")
 
 
+_SHORT = 200  # bytes that are not worth compressing
+_COMPRESSED = b"\x78"
 _encode = msgspec.msgpack.Encoder(enc_hook=_plain).encode
 _decode = msgspec.msgpack.Decoder().decode
 
@@ -38,7 +40,7 @@ def pack(decisions: Sequence[Decision | None]) -> bytes:
         InputError: If a decision holds something that is not text or a number.
     """
     try:
-        return _encode(
+        plain = _encode(
             [
                 d and (_head(d), list(map(_weighed, d.candidates)), list(_records(d.neighbors)))
                 for d in decisions
@@ -46,6 +48,7 @@ def pack(decisions: Sequence[Decision | None]) -> bytes:
         )
     except (TypeError, UnicodeEncodeError, OverflowError) as error:
         raise InputError(f"a decision cannot be stored: {error}") from error
+    return zlib.compress(plain, 1) if len(plain) > _SHORT else plain
 
 
 def _records(neighbors: Sequence[Neighbor]) -> Iterable[tuple[object, ...]]:
@@ -54,7 +57,8 @@ def _records(neighbors: Sequence[Neighbor]) -> Iterable[tuple[object, ...]]:
 
 def unpack(body: bytes) -> list[Any]:
     """The packed decision of each step, for ``build``; ``None`` where there is none."""
-    packed: list[Any] = _decode(body)
+    is_compressed = body[:1] == _COMPRESSED  # no list begins with this byte
+    packed: list[Any] = _decode(zlib.decompress(body) if is_compressed else body)
     return packed
 
 
@@ -63,6 +67,8 @@ def build(packed: Any) -> Decision:
     head, candidates, neighbors = packed
     named: dict[str, Any] = dict(zip(_HEAD, head, strict=False))
     named["draws"] = tuple(named["draws"])
+    if isinstance(named.get("allowed"), list):
+        named["allowed"] = tuple(named["allowed"])
     return Decision(
         candidates=tuple(Weighed(*c) for c in candidates),
         neighbors=tuple(_neighbor(n) for n in neighbors),

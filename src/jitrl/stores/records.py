@@ -10,6 +10,7 @@ from typing import Any, get_args
 from jitrl.errors import InputError
 from jitrl.types import (
     BASES,
+    LARGEST,
     Basis,
     Episode,
     EpisodeStatus,
@@ -23,8 +24,6 @@ Derive = Callable[[Episode, Judgment], tuple[Row, ...]]
 """Makes the rows of an episode from what is journaled about it."""
 
 _STATUSES: tuple[str, ...] = get_args(EpisodeStatus)
-_LARGEST = 1e100
-"""A reward or an outcome; sums of them stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +92,9 @@ def decision_id(key: str, step: int) -> str:
     return f"{key}#{step}"
 
 
+_DIGITS = 12  # of a step number
+
+
 def parse_decision_id(text: str) -> tuple[str, int]:
     """Episode key and step of a decision id; the key may hold ``#`` itself.
 
@@ -100,7 +102,7 @@ def parse_decision_id(text: str) -> tuple[str, int]:
         InputError: If the text does not end in ``#`` and a step number.
     """
     key, mark, step = text.rpartition("#")
-    if not mark or not (step.isascii() and step.isdigit()):
+    if not mark or not (step.isascii() and step.isdigit()) or len(step) > _DIGITS:
         raise InputError(f"{text!r} is not a decision id; it must be EPISODE_KEY#STEP")
     return key, int(step)
 
@@ -230,8 +232,8 @@ def _finite(number: float, where: str) -> None:
 
 
 def _reward(number: float, where: str) -> None:
-    if not -_LARGEST <= number <= _LARGEST:
-        raise InputError(f"{where} is {number}; it must be a finite number, at most {_LARGEST:g}")
+    if not -LARGEST <= number <= LARGEST:
+        raise InputError(f"{where} is {number}; it must be a finite number, at most {LARGEST:g}")
 
 
 def _known(basis: Basis, key: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from jitrl.errors import StoreError, StoreVersionError
 
@@ -138,15 +139,13 @@ _NAMES = frozenset(table.split("(")[0].split()[2] for table in TABLES if "TABLE"
 
 
 def needs_work(db: sqlite3.Connection, path: str, *, version: int = VERSION) -> bool:
-    """Whether the file is empty or older than ``version``; reads only.
+    """Whether the file is empty or older than ``version``; reads only, in one transaction.
 
     Raises:
         StoreVersionError: If a newer version of this package wrote the file.
         StoreError: If it belongs to another program, or tables are missing.
     """
-    (application,) = db.execute("PRAGMA application_id").fetchone()
-    (found,) = db.execute("PRAGMA user_version").fetchone()
-    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    application, found, tables = _read(db)
     if application != APPLICATION_ID:
         if tables or found or application:
             raise StoreError(
@@ -166,6 +165,38 @@ def needs_work(db: sqlite3.Connection, path: str, *, version: int = VERSION) -> 
             "take a backup or an export"
         )
     return bool(found < version)
+
+
+def _read(db: sqlite3.Connection) -> tuple[int, int, set[str]]:
+    """Application, schema version and tables at one moment: another process may be making them."""
+    is_own = not db.in_transaction
+    if is_own:
+        db.execute("BEGIN")
+    try:
+        names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables = {str(name) for (name,) in names}
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (found,) = db.execute("PRAGMA user_version").fetchone()
+    finally:
+        if is_own:
+            with suppress(sqlite3.Error):  # a damaged file's own error counts
+                db.execute("ROLLBACK")
+    return application, found, tables
+
+
+def check_version(db: sqlite3.Connection, path: str) -> None:
+    """Refuse a file that was changed while it was open.
+
+    Raises:
+        StoreVersionError: If a newer version of this package brought it up to date.
+    """
+    (found,) = db.execute("PRAGMA user_version").fetchone()
+    if found != VERSION:
+        raise StoreVersionError(
+            f"a newer jitrl brought {path} to schema version {found} while it was open, this one "
+            f"reads up to {VERSION}; nothing of this was written: upgrade (pip install -U jitrl) "
+            "and open it again"
+        )
 
 
 def prepare(

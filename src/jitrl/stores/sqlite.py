@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ class SQLiteStore:
     Args:
         path: The file; made if it does not exist. ``:memory:`` keeps nothing.
         memory: Name of the memory in the file; made if it does not exist.
+        create: Make it at once. Else the first ``batch`` makes it, and only if it ends well; all
+            is written and read inside it until then.
         readonly: Refuse every write, and never create anything.
         timeout: Seconds to wait for another writer.
 
@@ -50,6 +53,7 @@ class SQLiteStore:
         path: str | os.PathLike[str],
         *,
         memory: str = "default",
+        create: bool = True,
         readonly: bool = False,
         timeout: float = 60.0,
     ) -> None:
@@ -59,23 +63,26 @@ class SQLiteStore:
             raise ConfigError("a store needs a path (or ':memory:') and a name for its memory")
         self._db = Connection(self.path, readonly=readonly, timeout=timeout)
         try:
-            self._id = self._find_memory(readonly)
+            self._id = self._found(readonly)
+            if not self._id and create:
+                with self._db.writing() as db:
+                    self._id = self._made(db)
         except BaseException:
             self._db.close()
             raise
 
-    def _find_memory(self, readonly: bool) -> int:
-        query = "SELECT id FROM memory WHERE name = ?"
+    def _found(self, readonly: bool) -> int:
+        """Id of the memory in the file; 0 if there is none."""
         with self._db.reading() as db:
-            found = db.execute(query, (self.memory,)).fetchone()
-            names = [name for (name,) in db.execute("SELECT name FROM memory ORDER BY id")]
-        if found:
-            return int(found[0])
-        if readonly:
-            raise StoreError(f"{self.path} has no memory {self.memory!r}; it has {names}")
-        with self._db.writing() as db:
-            db.execute("INSERT OR IGNORE INTO memory(name) VALUES (?)", (self.memory,))
-            return int(db.execute(query, (self.memory,)).fetchone()[0])
+            ids = dict(db.execute("SELECT name, id FROM memory ORDER BY id"))
+        if self.memory not in ids and readonly:
+            raise StoreError(f"{self.path} has no memory {self.memory!r}; it has {list(ids)}")
+        return int(ids.get(self.memory, 0))
+
+    def _made(self, db: sqlite3.Connection) -> int:
+        db.execute("INSERT OR IGNORE INTO memory(name) VALUES (?)", (self.memory,))
+        query = "SELECT id FROM memory WHERE name = ?"
+        return int(db.execute(query, (self.memory,)).fetchone()[0])
 
     def __enter__(self) -> SQLiteStore:
         return self
@@ -95,8 +102,14 @@ class SQLiteStore:
 
         Nothing inside is acknowledged before the block ends; other writers wait meanwhile.
         """
-        with self._db.writing():
-            yield
+        before = self._id
+        try:
+            with self._db.writing() as db:
+                self._id = before or self._made(db)
+                yield
+        except BaseException:
+            self._id = before
+            raise
 
     def commit(self, episode: Episode, judgment: Judgment, rows: Sequence[Row]) -> Receipt:
         """Write an episode, its judgment and rows in one transaction, once per key.

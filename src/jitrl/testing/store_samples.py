@@ -1,10 +1,11 @@
-"""What store tests start from: sample episodes, a small derivation of rows, threads."""
+"""What store tests start from: sample episodes, their rows, threads."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
 
+from jitrl.core.credit import derive_rows
 from jitrl.ports import Change, Receipt, Store
 from jitrl.types import (
     Decision,
@@ -16,7 +17,6 @@ from jitrl.types import (
     Scored,
     State,
     Transition,
-    Unscored,
     Weighed,
 )
 
@@ -86,35 +86,7 @@ def scored(episode: Episode) -> Scored:
 
 def derive(episode: Episode, judgment: Judgment) -> tuple[Row, ...]:
     """Rows with discount .5; none for an unscored episode."""
-    if isinstance(judgment, Unscored):
-        return ()
-    rows: list[Row] = []
-    tail = 0.0
-    for t in reversed(range(len(episode.steps))):
-        step = episode.steps[t]
-        tail = judgment.rewards[t] + 0.5 * tail
-        rows.append(
-            Row(
-                episode=episode.key,
-                step=t,
-                task=episode.task,
-                scope=episode.scope,
-                state=step.state,
-                action=step.action,
-                reward=judgment.rewards[t],
-                ret=tail,
-                next_state=step.next_state,
-                terminal=t + 1 == len(episode.steps) and episode.status == "terminated",
-                evaluator=judgment.evaluator,
-                told=judgment.told,
-                basis=judgment.basis,
-                principal=episode.principal,
-                source=episode.key,
-                digest="gamma=.5",
-                novelty=step.novelty,
-            )
-        )
-    return tuple(reversed(rows))
+    return derive_rows(episode, judgment, gamma=0.5)
 
 
 def put(store: Store, episode: Episode) -> Receipt:

@@ -13,9 +13,10 @@ from jitrl.types.choice import (
     Proposal,
     Weighed,
 )
-from jitrl.types.neighbors import Neighbor, Neighbors
+from jitrl.types.neighbors import ROWS, Neighbor, Neighbors
 from jitrl.types.record import (
     BASES,
+    LARGEST,
     TRUSTED_BASES,
     Basis,
     Episode,
@@ -37,6 +38,8 @@ from jitrl.types.world import (
 
 __all__ = [
     "BASES",
+    "LARGEST",
+    "ROWS",
     "TRUSTED_BASES",
     "Basis",
     "Candidate",

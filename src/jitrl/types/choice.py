@@ -95,7 +95,8 @@ class Weighed:
         bonus: What exploration adds, in nats.
         correction: Everything added to z, in nats.
         corrected: z', nats.
-        probability: Under the corrected policy (softmax of z').
+        probability: Under the corrected policy: softmax of z', where the rule samples at its
+            temperature and from what it samples.
         propensity: Chance that the rule picks it here (1 or 0, or shares of ties, for argmax).
         novelty: How untried the action is in states like this one, in [0, 1].
     """
@@ -134,6 +135,10 @@ class Decision:
         mode: ``act``, ``shadow`` (computed, not followed) or ``off``.
         holdout: True when this episode is in the share that acts without memory.
         reason: Why the memory had no say (``empty``, ``off``, ``holdout`` …); "" otherwise.
+        seed: Where its generator stood before the first draw, 64 hex digits; ``None`` where nothing
+            but the choice can be drawn, or in what older versions wrote.
+        allowed: Actions that the memory could have brought, but for the candidates; ``any``: all.
+            ``None`` where it brings none, or in what older versions wrote.
     """
 
     action: str
@@ -150,6 +155,8 @@ class Decision:
     holdout: bool = False
     reason: str = ""
     excluded: int = 0
+    seed: str | None = None
+    allowed: tuple[str, ...] | Literal["any"] | None = None
 
     @property
     def chosen(self) -> Weighed:

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+ROWS = 8
+"""Row ids that a neighbor names, the newest."""
+
 
 class Neighbor(NamedTuple):
     """What the memory holds of one action in one similar state (a cell), or a single row of it.
@@ -24,7 +27,7 @@ class Neighbor(NamedTuple):
         onward: Best novelty that lies behind this action, in [0, 1].
         taken: How often the present episode took this action in this very state.
         trusted: Whether the rows rest on a trusted basis.
-        rows: Newest row ids, at most 8, newest last; empty for steps of the present episode.
+        rows: Newest row ids, at most ``ROWS``, newest last; empty for steps of the present episode.
         state: The memory's id of the state; -1 if it has none.
     """
 
@@ -46,7 +49,6 @@ class Neighbor(NamedTuple):
 _ROWS = Neighbor._fields.index("rows")
 _NUMBERS = tuple(name for name in Neighbor._fields if name not in ("action", "rows"))
 _VALUE, _TAKEN, _TRUSTED, _STATE = map(_NUMBERS.index, ("value", "taken", "trusted", "state"))
-_DEPTH = 8
 
 
 def _column(name: str) -> property:
@@ -62,7 +64,7 @@ class Neighbors(Sequence[Neighbor]):
         action: Shape [K].
         numbers: Float64, shape [11, K]: the fields that are numbers or truth values, in their order
             in ``Neighbor``; a missing ``value`` is NaN. Each is an attribute of its name, too.
-        rows: Int64, shape [R, K], R at least 8: newest last, filled up with 0 in front.
+        rows: Int64, shape [R, K], R at least ``ROWS``: newest last, filled up with 0 in front.
     """
 
     __slots__ = ("action", "numbers", "rows")
@@ -76,7 +78,7 @@ class Neighbors(Sequence[Neighbor]):
         if isinstance(neighbors, Neighbors):
             return neighbors
         given = list(neighbors)
-        depth = max([_DEPTH, *(len(n.rows) for n in given)])
+        depth = max([ROWS, *(len(n.rows) for n in given)])
         rows = [(0,) * (depth - len(n.rows)) + tuple(n.rows) for n in given]
         numbers = [(*n[1:_ROWS], *n[_ROWS + 1 :]) for n in given]  # None becomes NaN
         return cls(
@@ -84,6 +86,16 @@ class Neighbors(Sequence[Neighbor]):
             np.array(numbers, float).reshape(-1, len(_NUMBERS)).T,
             np.array(rows, np.int64).reshape(-1, depth).T,
         )
+
+    @classmethod
+    def columns(
+        cls, action: list[str], rows: np.ndarray, **numbers: np.ndarray | float
+    ) -> Neighbors:
+        """Neighbors of columns by their names in ``Neighbor``, all of them; a number is for all."""
+        block = np.empty((len(_NUMBERS), len(action)))
+        for name, column in numbers.items():
+            block[_NUMBERS.index(name)] = column
+        return cls(action, block, rows)
 
     similarity, ret, visits, sources = map(_column, ("similarity", "ret", "visits", "sources"))
     value, reward, terminal, onward = map(_column, ("value", "reward", "terminal", "onward"))
@@ -102,14 +114,19 @@ class Neighbors(Sequence[Neighbor]):
             self.rows.take(places, axis=1),
         )
 
-    def joined(self, others: Neighbors) -> Neighbors:
-        """``others`` and these, most similar first; among equals, ``others`` first."""
+    def joined(self, others: Neighbors, most: int) -> Neighbors:
+        """``others`` and these, most similar first; among equals, ``others`` first.
+
+        Args:
+            most: So many of them, or all of the same state where these are more.
+        """
         numbers = np.concatenate((others.numbers, self.numbers), axis=1)
-        rows = np.zeros((max(len(others.rows), len(self.rows)), len(others) + len(self)), np.int64)
+        rows = np.zeros((max(len(others.rows), len(self.rows)), numbers.shape[1]), np.int64)
         rows[-len(others.rows) :, : len(others)] = others.rows
         rows[-len(self.rows) :, len(others) :] = self.rows
         both = Neighbors(others.action + self.action, numbers, rows)
-        return both.only((-both.similarity).argsort(kind="stable"))
+        order = (-both.similarity).argsort(kind="stable")
+        return both.only(order[: max(most, np.count_nonzero(both.similarity == 1.0))])
 
     def records(self) -> Iterator[tuple[Any, ...]]:
         """The fields of each neighbor as a plain tuple."""

@@ -23,6 +23,9 @@ Basis = Literal[
 BASES: tuple[Basis, ...] = get_args(Basis)
 TRUSTED_BASES: frozenset[Basis] = frozenset({"test", "state_check", "human"})
 
+LARGEST = 1e100
+"""Most that a reward, an outcome or a logit may be; sums of them stay finite."""
+
 RowStatus = Literal["active", "quarantined", "retired"]
 EpisodeStatus = Literal["terminated", "truncated", "aborted"]
 

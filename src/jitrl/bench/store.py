@@ -1,4 +1,4 @@
-"""What the store costs: `python -m jitrl.stores.bench --rows 0 --rows 100000`.
+"""What the store costs: `python -m jitrl.bench.store --rows 0 --rows 100000`.
 
 For each size of the memory: CPU time to append an episode of 30 rows (all of it: checks, packing,
 file), with and without decisions; rows per second when all changes are read; CPU time of ``head``.
@@ -189,7 +189,7 @@ def _cost(seconds: list[float]) -> Cost:
 
 def main() -> None:
     """Measure each size and print a JSON line for it."""
-    parser = argparse.ArgumentParser(prog="python -m jitrl.stores.bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m jitrl.bench.store", description=__doc__)
     parser.add_argument("--rows", type=int, action="append", help="rows in the file before")
     parser.add_argument("--folder", type=Path, help="where the files go (default: a temporary one)")
     options = parser.parse_args()

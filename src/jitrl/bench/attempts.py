@@ -1,0 +1,55 @@
+"""Attempts at one task, one after the other, from an empty memory on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any
+
+from jitrl import registry
+from jitrl.config import Memory, Rewards
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.ports import Agent, Environment, Proposer
+from jitrl.run.loop import Trial, play
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Episode, Task
+
+
+def attempt(
+    agent: str,
+    options: Mapping[str, Any],
+    memory: Mapping[str, Any],
+    *,
+    world: Environment,
+    task: Task,
+    prior: Proposer,
+    attempts: int,
+    seed: int,
+    world_seed: int,
+    rewards: Rewards = "after",
+) -> list[Episode]:
+    """Episodes of one agent, which learns from each of them; nothing else is in its memory.
+
+    Args:
+        agent, options: Entry point of ``jitrl.agents`` and its own options.
+        memory: Settings of the memory that differ from the default ones.
+        seed: Of all chance but the world's.
+        rewards: When the agent learns of rewards.
+    """
+    episodes = []
+    with closing(SQLiteStore(":memory:")) as store:
+        learner: Agent = registry.create(
+            "agents",
+            agent,
+            options,
+            store=store,
+            evaluator=EnvironmentRewards(),
+            settings=Memory(**memory),
+        )
+        for number in range(attempts):
+            acting = learner.episode()
+            trial = Trial(task, world_seed, number, seed)
+            episode = play(trial, world, prior, acting, rewards=rewards)
+            acting.learn(episode)
+            episodes.append(episode)
+    return episodes

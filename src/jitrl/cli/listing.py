@@ -1,0 +1,103 @@
+"""A table of long texts: where it is too wide, each text takes a line of its own, uncut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from jitrl.cli.output import printable
+
+_INDENT, _GAP = 2, 2
+_UNBOUND = 100_000
+
+
+@dataclass(slots=True)
+class Listing:
+    """Rows of texts and numbers; a table if it fits, else a block of lines for each row.
+
+    Attributes:
+        heads: Headings; the first column is a text.
+        texts: Columns that get a line of their own where the table does not fit.
+        left: Columns of a few words, flush left; what is left are numbers, flush right.
+        notes: Lines after the last row, as for what is not listed.
+    """
+
+    heads: Sequence[str]
+    texts: frozenset[int] = frozenset({0})
+    left: frozenset[int] = frozenset()
+    notes: list[str] = field(default_factory=list)
+    _rows: list[tuple[list[Text], str]] = field(default_factory=list)
+
+    def add(self, *cells: str | Text, style: str = "") -> None:
+        """Add a row; what is missing at its end is empty."""
+        made = [Text(printable(cell)) if isinstance(cell, str) else cell for cell in cells]
+        made += [Text("")] * (len(self.heads) - len(made))
+        self._rows.append((made, style))
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        table = self._table()
+        if breadth(table, console) <= options.max_width:
+            yield table
+        else:
+            yield from self._blocks()
+        yield from (Text(note, style="dim") for note in self.notes)
+
+    def _table(self) -> Table:
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+        for i, head in enumerate(self.heads):
+            is_flush_left = i in self.texts | self.left
+            table.add_column(
+                Text(head), justify="left" if is_flush_left else "right", header_style="dim"
+            )
+        for cells, style in self._rows:
+            table.add_row(*cells, style=style)
+        return table
+
+    def _blocks(self) -> Iterator[Text]:
+        first, *rest = sorted(self.texts)
+        short = [i for i in range(len(self.heads)) if i not in self.texts]
+        widths = {
+            i: max(cell_len(self.heads[i]), *(cell_len(row[i].plain) for row, _ in self._rows), 0)
+            for i in short
+        }
+
+        def line(cells: Sequence[Text]) -> Text:
+            made = Text(" " * _INDENT, overflow="fold")
+            for i in short:
+                blank = " " * (widths[i] - cell_len(cells[i].plain))
+                made.append_text(cells[i] + blank if i in self.left else Text(blank) + cells[i])
+                made.append(" " * _GAP)
+            made.rstrip()
+            return made
+
+        yield Text(self.heads[first], style="dim", overflow="fold")
+        heads = [Text(head) for head in self.heads]
+        if short:
+            yield _styled(line(heads), "dim")
+        for cells, style in self._rows:
+            yield _styled(Text(overflow="fold") + cells[first], style)
+            if short:
+                yield _styled(line(cells), style)
+            for i in rest:
+                if cells[i].plain:
+                    said = Text(f"{' ' * _INDENT}{self.heads[i]}: ", overflow="fold")
+                    yield _styled(said + cells[i], style)
+
+
+def breadth(shown: RenderableType, console: Console) -> int:
+    """Columns of the terminal that ``shown`` takes when nothing is cut."""
+    options = console.options.update(width=_UNBOUND)
+    return Measurement.get(console, options, shown).maximum
+
+
+def _styled(text: Text, style: str) -> Text:
+    text.stylize_before(style)
+    return text

@@ -1,0 +1,91 @@
+"""Tables at the width of a terminal: what one must read or copy is never cut."""
+
+import pytest
+from rich.console import Console
+
+import jitrl as package
+from jitrl.cli.demo import OWN_AGENT
+from jitrl.cli.listing import Listing
+from jitrl.cli.output import people
+
+ACTION = "click(<link[Configuration of all the products of the catalog]>)"
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    people.cache_clear()
+    yield
+    people.cache_clear()
+
+
+def rendered(listing, width):
+    console = Console(width=width, markup=False)
+    with console.capture() as said:
+        console.print(listing)
+    return said.get().splitlines()
+
+
+def listing():
+    made = Listing(("candidate", "p", "z", "why"), texts=frozenset({0, 3}))
+    made.add(ACTION, "30.7%", "+1.0", "returns")
+    return made
+
+
+def test_a_row_that_fits_is_one_line_of_a_table():
+    assert len(rendered(listing(), 120)) == 2
+
+
+def test_a_row_that_does_not_fit_gives_each_text_a_line_of_its_own():
+    assert rendered(listing(), 70) == [
+        "candidate",
+        "      p     z",
+        ACTION,
+        "  30.7%  +1.0",
+        "  why: returns",
+    ]
+
+
+def test_actions_and_keys_are_whole_at_80_columns(jitrl, narrow):
+    key = "find:list:3/attempt-004/a-rather-long-key/seed-0"
+    with package.open("m.db") as memory, memory.episode("a task", key=key) as episode:
+        episode.decide("a page", {ACTION: 0.5, "b": 0.0})
+        episode.finish(outcome=1)
+    assert ACTION in jitrl("explain", "m.db", f"{key}#0").err
+    assert key in jitrl("memory", "ls", "m.db").err.splitlines()
+
+
+def test_a_comparison_keeps_agent_numbers_and_verdict_at_80_columns(jitrl, narrow):
+    play = ("--env", "toy", "--env-options", "tasks=4", "--model", "scripted", "--attempts", "2")
+    said = jitrl("compare", *play, "--out", "c").err
+    row = next(line for line in said.splitlines() if line.startswith("jitrl "))
+    assert "…" not in row
+    assert row.split()[0] == "jitrl"
+    assert row.rstrip().endswith("[n < 6]  no evidence")
+    assert "n < 6: no interval" in said
+    assert "1 seed " in said
+
+
+def test_brackets_of_a_text_are_not_taken_for_markup(capsys):
+    people().print("pip install 'jitrl[openai]'")
+    assert "jitrl[openai]" in capsys.readouterr().err
+
+
+def test_a_run_folder_is_answered_with_its_own_memories(jitrl):
+    play = ("--env", "toy", "--model", "scripted", "--attempts", "1", "--seeds", "0,1")
+    assert jitrl("run", *play, "--agent", "static", "--out", "r").code == 0
+    done = jitrl("memory", "ls", "r")
+    assert done.code == 2
+    assert "r/seed-0.db … seed-1.db (2 seeds)" in done.err
+
+
+def test_another_rule_is_answered_with_the_flag_to_give(jitrl):
+    with package.open("m.db", rule={"beta": 1.0}) as memory, memory.episode("t", key="k") as one:
+        one.decide("a page", {"a": 0.5, "b": 0.0})
+        one.finish(outcome=1)
+    done = jitrl("explain", "m.db", "k#0", "--set", "memory.rule=beta=3")
+    assert (done.code, "--set memory.rule=" in done.err) == (3, True)
+
+
+def test_the_ten_lines_fit_into_80_columns():
+    assert max(map(len, OWN_AGENT.splitlines())) <= 80

@@ -1,0 +1,104 @@
+"""Texts of pages, goals, labels and errors do nothing to the terminal they are shown in."""
+
+import shutil
+
+import pytest
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+import jitrl as package
+from jitrl.cli.output import people, printable, tell
+
+EVIL = "\x1b[2Jb\x07\x9b\u202e\r"
+
+
+@pytest.fixture
+def memory(jitrl):
+    with (
+        package.open("m.db") as agent,
+        agent.episode(f"t{EVIL}", key=f"k{EVIL}") as episode,
+    ):
+        state = package.State(f"page{EVIL}", f"goal{EVIL}")
+        episode.decide(state, {f"a{EVIL}": 0.0, "c": -9.0})
+        episode.finish(outcome=1)
+    return jitrl
+
+
+def harmless(text):
+    return not [c for c in text if c != "\n" and not (c.isprintable() or c == "\u3000")]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("explain", "m.db", f"k{EVIL}#0"),
+        ("explain", "m.db", f"k{EVIL}#0", "--lang", "zh"),
+        ("explain", "m.db", "--changed"),
+        ("explain", "m.db", f"{EVIL}#0"),
+        ("memory", "ls", "m.db"),
+        ("memory", "show", "m.db", f"k{EVIL}"),
+        ("memory", "show", "m.db", EVIL),
+        ("memory", "stats", "m.db"),
+        ("memory", "export", "m.db", f"out{EVIL}"),
+        ("report", f"label{EVIL}=m"),
+        ("compare", f"label{EVIL}=m", "x=n"),
+    ],
+    ids=lambda args: " ".join(args[:2]).partition(EVIL)[0],
+)
+def test_no_command_lets_a_text_steer_the_terminal(memory, args):
+    done = memory(*args)
+    assert harmless(done.out + done.err), ascii(done.out + done.err)
+
+
+def test_what_an_action_hides_is_shown_by_explain(memory):
+    said = memory("explain", "m.db", f"k{EVIL}#0").err
+    assert "a�[2Jb" in said
+    assert "goal�[2Jb" in said
+
+
+def test_labels_of_a_report_are_harmless_on_stdout(jitrl):
+    run = ("run", "--env", "toy", "--model", "scripted", "--attempts", "2")
+    assert jitrl(*run, "--out", "r").code == 0
+    done = jitrl("report", f"label{EVIL}=r")
+    assert done.code == 0
+    assert "label�[2Jb" in done.out
+    assert harmless(done.out + done.err)
+
+
+@pytest.mark.parametrize("made", [lambda t: t, Text, lambda t: Group(Text(t))], ids=str)
+def test_whatever_is_printed_is_made_harmless(capsys, made):
+    people().print(made(f"x{EVIL}y"), markup=False)
+    said = capsys.readouterr().err
+    assert harmless(said)
+    assert said.startswith("x�[2Jb")
+
+
+def test_a_column_has_room_for_what_is_shown_in_the_place_of_control_characters(capsys):
+    table = Table(box=None, padding=0)
+    table.add_column("h", no_wrap=True)
+    table.add_row(Text("\x1b\x1b\x1b\x1bend"))
+    people().print(table)
+    assert "����end" in capsys.readouterr().err
+
+
+def test_a_line_stays_one_line(capsys):
+    tell("one\ntwo")
+    assert capsys.readouterr().err == "one�two\n"
+
+
+def test_letters_of_every_script_stay():
+    text = "中文\u3000日本 a\u00a0b 👩\u200d🚀 می\u200cخواهم\nline"
+    assert printable(text) == text
+
+
+def test_a_report_is_not_written_over_the_record_of_its_run(jitrl, tmp_path):
+    run = ("run", "--env", "toy", "--model", "scripted", "--attempts", "2")
+    assert jitrl(*run, "--out", "r").code == 0
+    shutil.copy("r/run.json", "before")
+    (tmp_path / "here" / "link.json").symlink_to("r/run.json")
+    for out in ("r/run.json", "link.json"):
+        done = jitrl("report", "r", "--out", out)
+        assert (done.code, "is the record of a run" in done.err) == (2, True)
+    with open("r/run.json") as now, open("before") as before:
+        assert now.read() == before.read()

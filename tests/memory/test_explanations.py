@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -346,3 +347,20 @@ def test_each_episode_that_is_looked_at_is_told_of() -> None:
         crowd(memory, 3)
         explain(memory.agent, memory.store, "Q#0", progress=lambda *done: told_of.append(done))
     assert told_of == [(n, 6) for n in range(6)]
+
+
+def test_other_trusted_bases_than_those_remembered_are_refused_with_what_to_do(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "memory.db"
+    bases = ["human", "state_check", "test", "user_feedback"]
+    with closing(jitrl.open(file, trusted=bases)) as memory:
+        for i in range(4):
+            with memory.episode("t", key=f"e{i}") as episode:
+                episode.decide("s", {"x": float(i % 2), "y": 0.5})
+                episode.finish(outcome=float(i % 2), basis="user_feedback")
+        assert memory.replay(without=[]) == []
+    with closing(jitrl.open(file)) as memory:
+        for ask in (lambda: memory.replay(without=[]), lambda: memory.explain("e3#0")):
+            with pytest.raises(ConfigError, match=r"open it with trusted=\['human', "):
+                ask()

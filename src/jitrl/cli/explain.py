@@ -214,6 +214,9 @@ def explain(
             else:
                 people().print(changes(found, words))
             return
+        trusted = store.settings().get("trusted")
+        if trusted and not any(text.startswith("memory.trusted") for text in setting or ()):
+            settings = msgspec.structs.replace(settings, trusted=frozenset(trusted))
         evaluator = registry.create("evaluators", settings.evaluator, {})
         agent, named = Corrected(store, evaluator, settings), given.decision_id(decision)
         _same_rule(store.decision(named).decision, agent.preset.rule)

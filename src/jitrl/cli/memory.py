@@ -213,6 +213,8 @@ def rebuild(
     with _existing(file, name) as store:
         settings = deriving(store, gamma, returns, trusted)
         done = rebuilding.rebuild(store, partial(derive_rows, **settings), apply=not dry_run)
+        if not dry_run:
+            store.configure(settings | {"trusted": sorted(settings["trusted"])})
     shown = Listing(("episode", "steps", "rows were", "rows now"), left=frozenset({1}))
     for d in done.differences[:_LISTED]:
         shown.add(d.episode, _steps(d), str(d.was), str(d.now))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import exp
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
@@ -24,6 +24,10 @@ class Journal(Store, Protocol):
 
     def decisions(self) -> Iterator[DecisionRecord]:
         """All decisions, by the version they read."""
+        ...
+
+    def settings(self) -> dict[str, Any]:
+        """What rows are derived with; empty if nothing is remembered."""
         ...
 
 
@@ -95,13 +99,15 @@ def explain(
     Raises:
         InputError: If ``most`` is no whole number of at least 0.
         StoreError: If there is no such decision.
-        ConfigError: If it was made under another rule than ``sight``'s.
+        ConfigError: If it was made under another rule than ``sight``'s, or if the memory remembers
+            other trusted bases.
     """
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:
         raise InputError(f"most is {most!r}; it must be a whole number, at least 0")
     record = store.decision(id)
     decision = record.decision
     _same_rule(sight, decision, id)
+    _same_trust(sight, store)
     episode = store.episode(record.episode)
     exclude = _excluded(episode)
     alone = again(decision, Neighborhood(), sight)
@@ -139,7 +145,11 @@ def replay(sight: Sight, store: Journal, without: Collection[int]) -> list[str]:
     """Ids of stored decisions whose choice differs without these rows, in the order read.
 
     Each is made again after the steps that its episode took, whatever these would have been.
+
+    Raises:
+        ConfigError: As ``explain``.
     """
+    _same_trust(sight, store)
     gone, head = frozenset(without), store.head()
     pasts: dict[str, Past] = {}
     views: dict[tuple[str, frozenset[str]], View] = {}
@@ -247,6 +257,16 @@ def _same(made: Decision, decision: Decision) -> bool:
         decision.candidates,
         decision.neighbors,
     )
+
+
+def _same_trust(sight: Sight, store: Journal) -> None:
+    """Rows of other bases weigh otherwise, so nothing would come out as it was."""
+    known, mine = store.settings().get("trusted"), sorted(sight.lens().trusted)
+    if known is not None and sorted(known) != mine:
+        raise ConfigError(
+            f"the memory's decisions trust {sorted(known)}, it was opened with {mine}; open it "
+            f"with trusted={sorted(known)} to explain or replay them"
+        )
 
 
 def _same_rule(sight: Sight, decision: Decision, id: str) -> None:

@@ -52,6 +52,16 @@ def test_the_contract_is_kept(env: TextWorldExpress, check: Callable[[Factory], 
 
 
 @pytest.mark.java
+def test_the_gold_path_is_the_same_each_time_and_holds_nothing_to_spare(env: TextWorldExpress):
+    for id in ("coin:40", "coin:42", "twc:40"):
+        task = env.task(id)
+        paths = {env.gold(task) for _ in range(4)}
+        assert len(paths) == 1
+        (path,) = paths
+        assert len(path) <= 14
+
+
+@pytest.mark.java
 def test_the_gold_path_of_each_game_wins(env: TextWorldExpress):
     for task in env.tasks():
         path = env.gold(task)

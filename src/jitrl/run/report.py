@@ -154,15 +154,19 @@ def markdown(comparison: Comparison, words: Words) -> str:
 
 def html(comparison: Comparison, words: Words) -> str:
     """One page for light and dark, with the curve drawn in it."""
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads(comparison, words))
+    names = heads(comparison, words)
+    head = "".join(f"<th>{escape(text)}</th>" for text in names)
     rows = []
     for line in comparison.lines:
         shown = cells(line, words)
         verdict = line.difference.verdict if line.difference else "none"
-        inner = "".join(f"<td>{escape(text)}</td>" for text in shown[:-1])
+        kinds = [*("",) * (len(shown) - 1), verdict.replace(" ", "-")]
+        inner = "".join(
+            f'<td class="{kind}" data-head="{escape(name)}">{escape(text)}</td>'
+            for kind, name, text in zip(kinds, names, shown, strict=True)
+        )
         rows.append(
-            f'<tr class="numbers">{inner}<td class="{verdict.replace(" ", "-")}">'
-            f"{escape(shown[-1])}</td></tr>\n"
+            f'<tr class="numbers">{inner}</tr>\n'
             f'<tr class="terms"><td colspan="{len(shown)}">{escape(terms(line, words))}</td></tr>'
         )
     return _PAGE.format(
@@ -274,7 +278,12 @@ padding:2px 0 10px;border-bottom:1px solid var(--rule)}
 .line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
 .dashed{stroke-width:1.3;stroke-dasharray:4 4}
 .dot{fill:currentColor}
-.band{fill:currentColor;opacity:.14}"""
+.band{fill:currentColor;opacity:.14}
+@media (max-width:640px){main{padding:20px 16px 32px}thead{display:none}tr,.terms td{display:block}
+.numbers td{display:flex;justify-content:space-between;gap:16px;padding:2px 0}
+.numbers td:first-child{padding-top:12px}
+.numbers td:not(:first-child)::before{content:attr(data-head);color:var(--muted);font-weight:400}
+.tick,.axis{font-size:22px}.label{font-size:24px}}"""
 
 _PAGE = """\
 <!doctype html>

@@ -89,9 +89,6 @@ class Cells:
         self._again = Means()
         self._again_of: dict[int, tuple[int, float]] = {}
 
-    def __len__(self) -> int:
-        return len(self.action)
-
     def number(self, i: int, which: int) -> float:
         """One number of a cell, ``VISITS`` … ``ONWARD``."""
         return self._numbers[WIDTH * i + which]

@@ -59,3 +59,13 @@ clean:
 	@if java -version >/dev/null 2>&1; then $(PIP) --editable ".[textworld-express]"; \
 	else echo "no Java here; the tests with TextWorldExpress are skipped"; fi
 	@touch $@
+
+# Worlds that need large packages or a browser; their tests are skipped where these are missing.
+# Each line is one world, so that one without a wheel here does not keep the others out.
+.venv/worlds: .venv/dev
+	@touch $@
+
+# The agent that trains weights; on Linux PyPI's torch is the CUDA build, of several GB.
+.venv/torch: .venv/dev
+	@$(PIP) "torch>=2.6"
+	@touch $@

@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "open": "jitrl.api",
     "JitRL": "jitrl.api",
-    "Episode": "jitrl.api",
+    "Episode": "jitrl.episode",
     "Candidate": "jitrl.types",
     "Decision": "jitrl.types",
     "State": "jitrl.types",
@@ -18,7 +18,8 @@ _LAZY = {
 __all__ = ["Candidate", "Decision", "Episode", "JitRL", "State", "__version__", "open"]
 
 if TYPE_CHECKING:
-    from jitrl.api import Episode, JitRL, open
+    from jitrl.api import JitRL, open
+    from jitrl.episode import Episode
     from jitrl.types import Candidate, Decision, State
 
 

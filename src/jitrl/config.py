@@ -55,6 +55,9 @@ class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     evaluator: Annotated[str, Meta(min_length=1, description="Who scores finished episodes.")] = (
         "environment"
     )
+    evaluator_options: Annotated[Options, Meta(description="The evaluator's own options.")] = (
+        msgspec.field(default_factory=dict)
+    )
     trusted: Annotated[
         frozenset[Basis],
         Meta(description="Bases whose rows count by episode; all others count by principal."),
@@ -77,6 +80,17 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         "embedded"
     )
     options: Annotated[Options, Meta(description="The model's own options.")] = msgspec.field(
+        default_factory=dict
+    )
+
+
+class Writer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The model that writes, for evaluators and agents that ask for one."""
+
+    name: Annotated[
+        str, Meta(description="Entry point of `jitrl.models`; unset: the frozen model itself.")
+    ] = ""
+    options: Annotated[Options, Meta(description="Its own options.")] = msgspec.field(
         default_factory=dict
     )
 
@@ -179,6 +193,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     memory: Memory = Memory()
     model: Model = Model()
+    writer: Writer = Writer()
     environment: Environment = Environment()
     run: Run = Run()
     budget: Budget = Budget()

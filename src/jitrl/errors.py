@@ -51,6 +51,18 @@ class LogprobsUnavailable(ModelError):
     """The provider gives no usable log-probabilities for the scorer that was named."""
 
 
+class UnreadableAnswer(ModelError):
+    """A model's written answer could not be read, and neither could its second one.
+
+    Attributes:
+        answers: Both, as they came.
+    """
+
+    def __init__(self, message: str, answers: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.answers = answers
+
+
 class BudgetExceeded(JitRLError):
     """A limit on calls, tokens or dollars was reached; the run can be resumed."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -21,7 +21,10 @@ from jitrl.types import (
     State,
     Task,
     TimeStep,
+    Writing,
 )
+
+T = TypeVar("T")
 
 
 @runtime_checkable
@@ -89,6 +92,22 @@ class Proposer(Protocol):
         Raises:
             ModelError: If the provider failed after all retries.
             BudgetExceeded: If the call would pass a limit.
+        """
+        ...
+
+
+class Writer(Protocol):
+    """A model that writes: judgments, reflections, workflows. Safe for threads."""
+
+    name: str
+
+    def write(self, writing: Writing, read: Callable[[str], T]) -> T:
+        """The answer as ``read`` makes it out; asked once more if that raises ``ValueError``.
+
+        Raises:
+            UnreadableAnswer: If the second answer could not be read either.
+            ModelError: If the provider failed after all retries.
+            BudgetExceeded: If a call would pass a limit.
         """
         ...
 
@@ -232,6 +251,10 @@ class EpisodeAgent(MemoryWriter, Protocol):
         """The episode starts."""
         ...
 
+    def advise(self, state: State, prompt: Prompt) -> Prompt:
+        """The prompt as the model is to see it: an agent may add notes, and nothing else."""
+        ...
+
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
         """Choose one of the proposed candidates."""
         ...
@@ -244,8 +267,9 @@ class EpisodeAgent(MemoryWriter, Protocol):
 class Agent(Protocol):
     """An agent with its memory; its episodes may run in threads.
 
-    Entry points of ``jitrl.agents`` are called with those of ``store``, ``evaluator`` and
-    ``settings`` (of the memory) that they have a parameter for.
+    Entry points of ``jitrl.agents`` are called with those of ``store``, ``evaluator``,
+    ``settings`` (of the memory) and ``writer`` (a function that makes the ``Writer``) that they
+    have a parameter for.
     """
 
     def episode(

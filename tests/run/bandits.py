@@ -37,8 +37,8 @@ def main(folder, calls, kill_after=0, max_calls=None):
     parts = experiment.Parts(
         environment=partial(Toy, "bandit", tasks=10),
         proposer=lambda meter: CallableModel(rate, meter=meter),
-        agent=Tabular,
-        evaluator=EnvironmentRewards(),
+        agent=lambda store, evaluator, memory, meter: Tabular(store, evaluator, memory),
+        evaluator=lambda meter: EnvironmentRewards(),
         store=SQLiteStore,
     )
     try:

@@ -38,8 +38,8 @@ def parts():
         return Parts(
             environment=environment or partial(Toy, "protocol", tasks=tasks, size=2),
             proposer=lambda meter: model or Scripted(noise=1.0, meter=meter),
-            agent=AGENTS[agent],
-            evaluator=EnvironmentRewards(),
+            agent=lambda store, evaluator, memory, meter: AGENTS[agent](store, evaluator, memory),
+            evaluator=lambda meter: EnvironmentRewards(),
             store=SQLiteStore,
         )
 

@@ -33,6 +33,9 @@ class TabularAgent:
     def begin(self, task, *, key, rng):
         self.frozen.begin(task, key=key, rng=rng)
 
+    def advise(self, state, prompt):
+        return prompt
+
     def act(self, state, prompt, proposal):
         returns, left_out = defaultdict(list), 0
         for change in self.store.changes(0):

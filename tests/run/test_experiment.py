@@ -121,7 +121,7 @@ def test_under_rounds_no_episode_sees_another_of_its_attempt(tmp_path, settings,
             return super().episode(exclude=exclude, until=until)
 
     make = parts()
-    make = experiment.Parts(make.environment, make.proposer, Watching, make.evaluator, make.store)
+    make = replace(make, agent=lambda store, evaluator, memory, meter: Watching(store, evaluator))
     experiment.run(settings(attempts=3, schedule="rounds"), tmp_path / "r", make)
     assert [len(set(seen[i : i + 10])) for i in (0, 10, 20)] == [1, 1, 1]
     assert seen[0] == 0 < seen[10] < seen[20]

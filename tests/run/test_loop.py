@@ -1,4 +1,5 @@
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,9 @@ class Witness:
     def begin(self, task, *, key, rng):
         self.key, self.rng = key, rng
         self.frozen.begin(task, key=key, rng=rng)
+
+    def advise(self, state, prompt):
+        return replace(prompt, notes=f"note {len(self.prompts)}")
 
     def act(self, state, prompt, proposal):
         self.prompts.append((state, prompt))
@@ -211,3 +215,15 @@ def test_a_static_episode_is_journaled_with_its_judgment_and_no_rows(maze):
     assert [step.decision for step in record.episode.steps] == [
         step.decision for step in episode.steps
     ]
+
+
+def test_what_an_agent_notes_is_what_the_model_sees(maze):
+    seen = []
+
+    class Reading(Scripted):
+        def propose(self, prompt, rng):
+            seen.append(prompt.notes)
+            return super().propose(prompt, rng)
+
+    episode = play(trial(maze), maze, Reading(), Witness())
+    assert seen == [f"note {i}" for i in range(len(episode.steps))]

@@ -162,6 +162,10 @@ class CorrectedEpisode:
         view = self._agent.view(task.scope, self._exclude)
         self._session = Session(view, self._until)
 
+    def advise(self, state: State, prompt: Prompt) -> Prompt:
+        """The prompt as it is: nothing of the memory enters it."""
+        return prompt
+
     def act(
         self,
         state: State,

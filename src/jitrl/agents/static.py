@@ -55,6 +55,10 @@ class Frozen:
         """Draw from ``rng`` from now on."""
         self._rng = rng
 
+    def advise(self, state: State, prompt: Prompt) -> Prompt:
+        """The prompt as it is."""
+        return prompt
+
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
         """The update without neighbors, which is the prior.
 

@@ -217,6 +217,10 @@ class TabularEpisode:
         """The episode starts."""
         self._scope, self._rng = task.scope, rng
 
+    def advise(self, state: State, prompt: Prompt) -> Prompt:
+        """The prompt as it is."""
+        return prompt
+
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
         """Choose by what the table holds of this very state."""
         table = self._agent.table(self._scope, self._exclude, self._until)

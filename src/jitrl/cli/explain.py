@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from jitrl import config, given, registry
+from jitrl import config, given
 from jitrl.agents.corrected import Corrected
 from jitrl.cli.listing import Listing
 from jitrl.cli.output import emit, people
@@ -22,6 +22,7 @@ from jitrl.cli.progress import counted
 from jitrl.cli.settings import Flags, merge
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
+from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory import explain as explaining
 from jitrl.run import explain as views
 from jitrl.run import folder as folders
@@ -217,8 +218,9 @@ def explain(
         trusted = store.settings().get("trusted")
         if trusted and not any(text.startswith("memory.trusted") for text in setting or ()):
             settings = msgspec.structs.replace(settings, trusted=frozenset(trusted))
-        evaluator = registry.create("evaluators", settings.evaluator, {})
-        agent, named = Corrected(store, evaluator, settings), given.decision_id(decision)
+        # Nothing is judged here, so the evaluator that the memory was used with is not needed.
+        agent = Corrected(store, EnvironmentRewards(), settings)
+        named = given.decision_id(decision)
         _same_rule(store.decision(named).decision, agent.preset.rule)
         with counted(words.without) as moved:
             explanation = explaining.explain(agent, store, named, most=most, progress=moved)

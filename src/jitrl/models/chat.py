@@ -23,6 +23,7 @@ from jitrl.models.prompts import Language, Style
 from jitrl.models.proposer import ScoringProposer, require
 from jitrl.models.scorers import Length, Letters, Scorer, ScorerName, Sequence
 from jitrl.models.stated import Sampling, Single, Verbalized
+from jitrl.models.writer import ChannelWriter
 
 _OPENAI = "https://api.openai.com/v1"
 _REFUSED = frozenset({400, 404, 405, 415, 422, 501})
@@ -133,6 +134,10 @@ class OpenAIChat(ScoringProposer):
             meter=meter,
             retry=Retry(deadline=deadline, tries=tries),
         )
+
+    def writer(self) -> ChannelWriter:
+        """The same model as one that writes."""
+        return ChannelWriter(self.channel)
 
 
 class OpenAIEndpoint:

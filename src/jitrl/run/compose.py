@@ -14,6 +14,7 @@ from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Evaluator, Proposer, Store
 from jitrl.run.derivation import remember
 from jitrl.run.experiment import Parts
+from jitrl.run.judging import evaluator_of, written
 from jitrl.stores.sqlite import SQLiteStore
 
 
@@ -35,8 +36,13 @@ def compose(settings: Settings) -> Parts:
             made.probe()
         return cast(Proposer, made)
 
-    def opened(store: Store, evaluator: Evaluator, memory: Memory) -> Agent:
-        lent = {"store": store, "evaluator": evaluator, "settings": memory}
+    def opened(store: Store, evaluator: Evaluator, memory: Memory, meter: Meter) -> Agent:
+        lent = {
+            "store": store,
+            "evaluator": evaluator,
+            "settings": memory,
+            "writer": partial(written, settings, meter),
+        }
         agent = registry.create("agents", run.agent, run.options, **lent)
         if isinstance(agent, Corrected) and isinstance(store, SQLiteStore):
             said = remember(store, agent.derivation)
@@ -44,10 +50,12 @@ def compose(settings: Settings) -> Parts:
                 warnings.warn(said, MixedMemory, stacklevel=2)
         return cast(Agent, agent)
 
+    evaluator = partial(evaluator_of, settings)
+    evaluator(None)
     return Parts(
         environment=partial(registry.create, "environments", environment.name, environment.options),
         proposer=proposed,
         agent=opened,
-        evaluator=cast(Evaluator, registry.create("evaluators", settings.memory.evaluator, {})),
+        evaluator=evaluator,
         store=SQLiteStore,
     )

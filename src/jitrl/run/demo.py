@@ -20,7 +20,6 @@ from typing import cast
 
 import numpy as np
 
-from jitrl import registry
 from jitrl.agents.corrected import Corrected
 from jitrl.agents.static import Static
 from jitrl.config import Budget, Environment, Model, Run, Settings
@@ -33,6 +32,7 @@ from jitrl.run import folder as folders
 from jitrl.run.compare import Comparison, compare
 from jitrl.run.compose import compose
 from jitrl.run.explain import turned
+from jitrl.run.judging import evaluator_of
 from jitrl.run.loop import Stopped, Trial, play
 from jitrl.run.results import read
 from jitrl.stores.sqlite import SQLiteStore
@@ -167,7 +167,7 @@ def first_attempts(plan: Plan, watch: Callable[[str], None]) -> FirstAttempts:
         watch: Called with the arm after each episode, from several threads.
     """
     settings = plan.settings(JITRL)
-    evaluator = compose(settings).evaluator
+    evaluator = compose(settings).evaluator(None)
 
     def run(arm: str) -> tuple[float, ...]:
         with closing(SQLiteStore(plan.store(arm), readonly=True)) as store:
@@ -210,7 +210,7 @@ def turning_point(plan: Plan) -> Explanation | None:
     action that had been taken in this very state.
     """
     settings = plan.settings(JITRL)
-    evaluator = registry.create("evaluators", settings.memory.evaluator, {})
+    evaluator = evaluator_of(settings)
     best: Explanation | None = None
     with closing(SQLiteStore(plan.store(JITRL), readonly=True)) as store:
         agent = Corrected(store, evaluator, settings.memory)

@@ -17,6 +17,7 @@ from jitrl.errors import BudgetExceeded, ConfigError, JitRLError, ModelError, St
 from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Environment, EpisodeAgent, Evaluator, Proposer, Store
 from jitrl.run import folder as folders
+from jitrl.run.ledger import Ledger
 from jitrl.run.loop import Stopped, Trial, play
 from jitrl.types import Episode, Task, Unscored
 
@@ -31,15 +32,16 @@ class Parts:
     Attributes:
         environment: Makes one environment for each thread.
         proposer: Makes the frozen model, which several threads use, around a meter of its calls.
-        agent: Opens the agent on the journal of one seed.
-        evaluator: Scores finished episodes.
+        agent: Opens the agent on the journal of one seed, around a meter of what it has written.
+        evaluator: Makes the one who scores finished episodes; ``None`` for a meter if it is only
+            to be looked at.
         store: Opens the memory file at a path.
     """
 
     environment: Callable[[], Environment]
     proposer: Callable[[Meter], Proposer]
-    agent: Callable[[Store, Evaluator, Memory], Agent]
-    evaluator: Evaluator
+    agent: Callable[[Store, Evaluator, Memory, Meter], Agent]
+    evaluator: Callable[[Meter | None], Evaluator]
     store: Callable[[Path], Store]
 
 
@@ -98,12 +100,11 @@ def run(
     tasks = select(everything, settings.run)
     seeds = seeds_of(settings.run)
     with (
-        folders.opened(folder, settings, tasks, seeds, parts.evaluator) as record,
+        folders.opened(folder, settings, tasks, seeds, parts.evaluator(None)) as record,
         closing(folders.ledger(folder, settings.budget)) as ledger,
     ):
-        proposer = parts.proposer(ledger.meter("act"))
         campaign = _Campaign(
-            settings, folder, parts, proposer, record.digest, everything, tasks, watch
+            settings, folder, parts, ledger, record.digest, everything, tasks, watch
         )
         return campaign.play(seeds, environments)
 
@@ -165,14 +166,16 @@ class _Campaign:
         settings: Settings,
         folder: Path,
         parts: Parts,
-        proposer: Proposer,
+        ledger: Ledger,
         digest: str,
         everything: Sequence[Task],
         tasks: Sequence[Task],
         watch: Callable[[Progress], None],
     ) -> None:
         self._settings, self._folder, self._parts = settings, folder, parts
-        self._proposer, self._digest = proposer, digest
+        self._proposer = parts.proposer(ledger.meter("act"))
+        self._evaluator = parts.evaluator(ledger.meter("judge"))
+        self._learning, self._digest = ledger.meter("learn"), digest
         self._tasks, self._watch = tasks, watch
         self._place = {task.id: i for i, task in enumerate(everything)}
         self._family = {task.id: task.family for task in everything}
@@ -211,7 +214,7 @@ class _Campaign:
             tries = Counter(key.rpartition("!")[0] for key, status in known if status == "aborted")
             with self._lock:
                 self._done += len(finished)
-            arm = self._parts.agent(store, self._parts.evaluator, self._settings.memory)
+            arm = self._parts.agent(store, self._evaluator, self._settings.memory, self._learning)
             for batch in plan(run, self._tasks, seed, self._place):
                 missing = [trial for trial in batch if trial.key not in finished]
                 until = _before(store, batch, missing) if run.schedule == "rounds" else None

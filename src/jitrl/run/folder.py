@@ -203,7 +203,8 @@ def _counted(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         for name, value in table.items()
         if group != "budget" and (group, name) not in _FREE
     }
-    counted["model.options"] = asked_of(values["model"]["options"])
+    for group in ("model", "writer"):
+        counted[f"{group}.options"] = asked_of(values[group]["options"])
     return counted
 
 

@@ -95,6 +95,7 @@ def play(
             history=tuple(history),
             actions=codec.actions(now.observation),
         )
+        prompt = agent.advise(state, prompt)
         proposal = proposer.propose(prompt, np.random.default_rng(trial.chance(_MODEL, len(steps))))
         decision = agent.act(state, prompt, proposal)
         now = environment.step(codec.ground(decision.action, now.observation))

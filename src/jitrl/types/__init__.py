@@ -12,6 +12,7 @@ from jitrl.types.choice import (
     Prompt,
     Proposal,
     Weighed,
+    Writing,
 )
 from jitrl.types.neighbors import ROWS, Neighbor, Neighbors
 from jitrl.types.record import (
@@ -65,4 +66,5 @@ __all__ = [
     "Transition",
     "Unscored",
     "Weighed",
+    "Writing",
 ]

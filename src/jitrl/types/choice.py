@@ -47,6 +47,27 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Writing:
+    """What a model is asked to write.
+
+    Attributes:
+        system: Who it is and how it answers.
+        text: The question.
+        schema: JSON schema of the answer as text; "" for free text.
+        temperature: Of its sampling; at 0 all samples of a question are alike.
+        sample: Which of several samples of one question this is.
+        max_tokens: Most tokens of the answer.
+    """
+
+    system: str
+    text: str
+    schema: str = ""
+    temperature: float = 0.0
+    sample: int = 0
+    max_tokens: int = 1024
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """Scored candidates of one step, and how z was made.
 

@@ -1,0 +1,215 @@
+"""One run against a memory: decide at each step, reward where there is one, finish at the end."""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jitrl import given
+from jitrl.errors import InputError, JitRLError
+from jitrl.given import Candidates
+from jitrl.ports import Receipt
+from jitrl.types import (
+    Basis,
+    Decision,
+    EpisodeStatus,
+    Prompt,
+    Proposal,
+    State,
+    Task,
+    Transition,
+)
+from jitrl.types import Episode as EpisodeRecord
+
+if TYPE_CHECKING:
+    from jitrl.api import JitRL
+
+
+class Episode:
+    """One run: ``decide`` at each step, ``reward`` where there is one, ``finish`` at the end.
+
+    Leaving the ``with`` block without ``finish`` stores the episode all the same: as truncated,
+    to be judged when its outcome comes, or as aborted if an exception ended it.
+    """
+
+    def __init__(self, jitrl: JitRL, task: str, scope: str, key: str | None) -> None:
+        self._jitrl, self.task = jitrl, given.name(task, "task")
+        self.scope = given.text(scope, "scope")
+        made_up = f"{self.task[:100]}/{time.time_ns():x}-{os.urandom(3).hex()}"
+        self.key = made_up if key is None else given.name(key, "key")
+        seed = np.random.SeedSequence([jitrl.settings.seed, zlib.crc32(self.key.encode())])
+        self._agent = jitrl.agent.episode()
+        task_of = Task(self.task, self.task, self.scope)
+        self._agent.begin(task_of, key=self.key, rng=np.random.default_rng(seed))
+        self._steps: list[Transition] = []
+        self._rewards: dict[int, float] = {}
+        self._arrived: tuple[int, State | None] = 0, None  # steps that the agent was told of
+        self._is_torn = False
+        self._started = time.time()
+        self._lived: EpisodeRecord | None = None
+        self.receipt: Receipt | None = None
+
+    @property
+    def holdout(self) -> bool:
+        """Whether this episode acts without memory, so that the gain can be measured."""
+        return self._agent.held_out
+
+    def decide(
+        self,
+        state: str | State,
+        candidates: Candidates,
+        *,
+        allowed: Collection[str] | None = None,
+        scorer: str = "caller",
+    ) -> Decision:
+        """Choose among ``candidates``; ``.action`` of the result is the choice.
+
+        A call that raises has decided nothing; it may be made again.
+
+        Args:
+            state: Where the agent stands: a text, or a ``State``.
+            candidates: Action → logit, or ``Candidate``s. Logits are natural-log scores.
+            allowed: All actions that can be executed here. Candidates outside are dropped, and
+                actions that only the memory knows may join if they are named here.
+            scorer: How the logits were made, for the record.
+
+        Raises:
+            InputError: If there is nothing to choose from, or a value cannot be used.
+            StoreError: If the memory cannot be read.
+        """
+        self._running()
+        here = given.state(state)
+        scorer = given.text(scorer, "scorer")
+        if allowed is not None:
+            allowed = given.names(allowed, "allowed")
+        choice = given.candidates(candidates, allowed)
+        self._look(scorer)
+        self._arrive(here)
+        proposal = Proposal(choice, scorer, "caller")
+        decision = self._agent.act(here, Prompt(self.task, here.text), proposal, allowed)
+        self._steps.append(Transition(here, decision.action, decision))
+        return decision
+
+    def reward(self, value: float) -> None:
+        """Reward of the step just decided; several add up.
+
+        Raises:
+            InputError: If nothing was decided yet, or the value or the sum cannot be used.
+        """
+        self._running()
+        if not self._steps:
+            raise InputError(f"reward({value!r}) came before the first decision")
+        number, last = given.number(value, "reward"), len(self._steps) - 1
+        self._rewards[last] = given.total(self._rewards.get(last), number, "rewards of this step")
+
+    def finish(
+        self,
+        outcome: float | bool | None = None,
+        *,
+        basis: Basis = "test",
+        evaluator: str = "outcome",
+        told: bool = False,
+        principal: str = "",
+        status: EpisodeStatus = "terminated",
+    ) -> Receipt:
+        """The episode is over; it is on disk when this returns.
+
+        Args:
+            outcome: Added to the last step's reward: True 1, False 0, a number as it is. ``None``
+                if it is not known yet; ``JitRL.outcome`` tells it later.
+            basis: What the outcome rests on.
+            evaluator: Who said so.
+            told: Whether they had seen the gold outcome.
+            status: ``truncated`` if it was cut off before its end.
+
+        Raises:
+            InputError: If the episode is over already, or a value cannot be used.
+            StoreError: If it could not be written; ``finish`` may be called again.
+        """
+        self._open()
+        who = given.text(principal, "principal") or self._jitrl.settings.principal
+        said = given.outcome(outcome, basis, evaluator, told, who)
+        status = given.status(status)
+        if said is not None:
+            last = self._rewards.get(len(self._steps) - 1)
+            given.total(last, said.value, "the last reward and the outcome")
+        if self._lived is None and not self._is_torn:
+            self._arrive(None)
+        following = [*(s.state for s in self._steps[1:]), None]
+        self._lived = EpisodeRecord(
+            key=self.key,
+            task=self.task,
+            scope=self.scope,
+            steps=tuple(
+                replace(step, reward=self._rewards.get(t), next_state=after)
+                for t, (step, after) in enumerate(zip(self._steps, following, strict=False))
+            ),
+            status=status,
+            outcome=said,
+            principal=who,
+            started=self._started,
+            finished=time.time(),
+        )
+        try:
+            receipt = self._learn(self._lived)
+        except InputError:  # no fault of the file, so the same again would not help
+            self._lived = None
+            raise
+        self._jitrl._tell()
+        return receipt
+
+    def _learn(self, lived: EpisodeRecord) -> Receipt:
+        self._jitrl._remember()
+        # What its agent noted of the steps lacks one if it was interrupted while doing so.
+        learner = self._jitrl.agent if self._is_torn else self._agent
+        self.receipt = receipt = learner.learn(replace(lived, holdout=self.holdout))
+        return receipt
+
+    def _look(self, scorer: str) -> None:
+        """Read the memory before a step is taken, so that what fails here has changed nothing."""
+        view = self._jitrl.agent.view(self.scope)
+        view.scored_by(scorer)
+        if not (self.holdout or self._jitrl.agent.mode == "off"):
+            view.refresh()
+
+    def _arrive(self, state: State | None) -> None:
+        """Tell the agent what the last step led to, and brought; once for each step."""
+        taken = len(self._steps)
+        if self._is_torn or (
+            self._arrived[0] == taken > 0 and state not in (None, self._arrived[1])
+        ):
+            raise InputError(
+                f"episode {self.key!r} was interrupted on its way from step {taken - 1} to another "
+                "state; decide there, or finish it"
+            )
+        if self._arrived[0] < taken:
+            self._is_torn = True
+            self._agent.observe(self._rewards.get(taken - 1), state)
+            self._arrived = taken, state
+            self._is_torn = False
+
+    def _open(self) -> None:
+        if self.receipt is not None:
+            raise InputError(f"episode {self.key!r} is over; start another one")
+
+    def _running(self) -> None:
+        self._open()
+        if self._lived is not None:
+            raise InputError(f"episode {self.key!r} ended but is not stored; call finish() again")
+
+    def __enter__(self) -> Episode:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self._lived is None:
+            self.finish(status="truncated" if error is None else "aborted")
+        elif self.receipt is None and error is not None and not isinstance(error, JitRLError):
+            with suppress(JitRLError):  # else it could not be stored, and said so
+                self._learn(self._lived)

@@ -56,7 +56,11 @@ class Environment(Protocol):
 
 
 class Codec(Protocol):
-    """Turns raw observations into comparable states and canonical actions, and back."""
+    """Turns raw observations into comparable states and canonical actions, and back.
+
+    A codec may declare as ``features`` what transfer to other tasks looks at in its steps: ``page``
+    (places, elements, what lies behind them) or ``words`` (verbs and objects).
+    """
 
     name: str
 

@@ -62,6 +62,7 @@ _PUBLISHED: dict[str, Any] = {
     "repeat": 0.0,
     "repeat_action": 0.0,
     "untrusted": None,
+    "transfer": 0.0,
 }
 _PAPER = UpdateRule(**_PUBLISHED, memory_only="zero", choose="sample", bonus=5.0)
 _RELEASED = UpdateRule(

@@ -25,6 +25,7 @@ from jitrl.types import (
     Episode,
     Judgment,
     Mode,
+    Neighborhood,
     Prompt,
     Proposal,
     Row,
@@ -160,7 +161,7 @@ class CorrectedEpisode:
         self._rng, self._pending, self._novelty, self._shown = rng, None, [], False
         self.held_out = bool(self._agent.holdout) and rng.random() < self._agent.holdout
         view = self._agent.view(task.scope, self._exclude)
-        self._session = Session(view, self._until)
+        self._session = Session(view, self._until, task.id)
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
         """The prompt as it is: nothing of the memory enters it."""
@@ -188,7 +189,7 @@ class CorrectedEpisode:
             allowed = prompt.actions
         self._session.view.scored_by(proposal.scorer)
         without = agent.mode == "off" or self.held_out
-        near = () if without else self._session.neighborhood(state)
+        near = Neighborhood() if without else self._near(self._session, state, prompt, proposal)
         seed = self._rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
         rng = np.random.PCG64(seed)
         start = None if without or rule.untried != "draw" else seed_of(rng)
@@ -212,6 +213,14 @@ class CorrectedEpisode:
         )
         self._pending = state, decision
         return decision
+
+    def _near(
+        self, session: Session, state: State, prompt: Prompt, proposal: Proposal
+    ) -> Neighborhood:
+        actions = tuple(c.action for c in proposal.candidates)
+        return session.neighborhood(
+            state, goal=prompt.goal, features=prompt.features, actions=actions
+        )
 
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """What the last action brought; it counts at once, in this episode only."""

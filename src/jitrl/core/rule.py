@@ -33,6 +33,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "untrusted": _NATS,
     "temperature": _WIDTH,
     "kl_cap": _NATS,
+    "transfer": _SHARE,
 }
 _OPTIONAL = frozenset({"kernel", "backoff", "untrusted", "kl_cap"})
 
@@ -94,6 +95,8 @@ class UpdateRule:
         choose: Take the best, or sample from ``softmax(z' / temperature)``.
         temperature: Of that sampling; larger is more even.
         kl_cap: Most KL(corrected || prior), nats; all corrections are scaled down to it.
+        transfer: Share of what other tasks' solutions teach that is followed; 0 learns nothing of
+            them.
 
     Raises:
         ValueError: If a value is outside its range.
@@ -127,6 +130,7 @@ class UpdateRule:
     choose: Choose = "argmax"
     temperature: float = 1.0
     kl_cap: float | None = None
+    transfer: float = 1.0
 
     def __post_init__(self) -> None:
         """Reject settings that mean nothing."""

@@ -175,7 +175,8 @@ def decide(
        (eqs. 4 and 5), pulled towards V by ``shrink`` pseudo-visits.
     2. The less an action was tried, the more it is what ``untried`` says (eq. 6); A = Q - V
        (eq. 7), normalized (eq. 25).
-    3. Novelty is added, repeats are taken off, and untrusted rows may nudge (not in the paper).
+    3. Novelty is added, repeats are taken off, untrusted rows may nudge, and what other tasks'
+       solutions teach is added (not in the paper).
     4. The best is taken or one is sampled (eq. 10).
 
     Pure: the same arguments and the same state of ``rng`` give the same decision. It draws one
@@ -212,14 +213,15 @@ def decide(
     new, bonus = _exploration(everyone, near, known, seen, rule)
     if heard is not known:
         bonus = bonus + _nudge(size, near, known, seen, rule)
+    taught = rule.transfer * np.array([near.transfer.get(c.action, 0.0) for c in everyone])
     followed = base if rule.choose == "sample" else z
-    correction, policy, kl = capped(followed, rule.beta * scaled[:size] + bonus, rule)
+    correction, policy, kl = capped(followed, rule.beta * scaled[:size] + bonus + taught, rule)
     corrected = base + correction
     chance_of = propensities(corrected, rule)
     chosen = drawn(chance_of, draw)
     visits = seen.total(heard.visits)
     columns = (softmax(z), visits, q, advantage, scaled, bonus, correction, corrected, policy)
-    numbers = zip(*(c[:size].tolist() for c in (*columns, chance_of, new)), strict=True)
+    numbers = zip(*(c[:size].tolist() for c in (*columns, chance_of, new, taught)), strict=True)
     return Decision(
         action=everyone[chosen].action,
         candidates=tuple(
@@ -234,7 +236,8 @@ def decide(
         rule=rule.digest,
         version=near.version,
         excluded=near.excluded,
-        reason="" if len(known) else "empty",
+        reason="" if len(known) or near.lesson else "empty",
+        lesson=near.lesson,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
+from jitrl.memory.lessons import goal_text
 from jitrl.memory.session import Session
 from jitrl.memory.view import Lens, View
 from jitrl.ports import Change, DecisionRecord, Store
@@ -35,6 +36,7 @@ class Past:
         self.scope, self.version = scope, version
         self.stream = list(takewhile(lambda c: c.version <= version, store.changes(0, scope=scope)))
         self._versions = [change.version for change in self.stream]
+        self.episode = store.episode
 
     def head(self) -> int:
         """The version up to which it was read."""
@@ -62,7 +64,8 @@ class Rerun:
 
     def __init__(self, view: View, episode: Episode, sight: Sight) -> None:
         self.is_sure = True
-        self._session, self._episode, self._sight = Session(view), episode, sight
+        self._session = Session(view, task=episode.task)
+        self._episode, self._sight = episode, sight
         self._done = 0
         self._last: tuple[int, Decision] | None = None
 
@@ -87,7 +90,12 @@ class Rerun:
     def _made(self, number: int, state: State, decision: Decision) -> Decision:
         if self._last is None or self._last[0] != number:
             self._session.until = decision.version
-            near = self._session.neighborhood(state)
+            near = self._session.neighborhood(
+                state,
+                goal=goal_text(self._episode),
+                features=str(self._episode.info.get("features", "")),
+                actions=[c.action for c in decision.candidates if c.source != "memory"],
+            )
             made = again(decision, near, self._sight)
             self.is_sure = self.is_sure and _is_sure(decision, made, self._sight.lens().rule)
             self._last = number, made

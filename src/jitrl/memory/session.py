@@ -13,11 +13,12 @@ States are told apart by the memory's ids; those that only this episode knows ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from jitrl.core.features import Situation
 from jitrl.core.overlay import Overlay, Taken
 from jitrl.core.similarity import Bags, alike, bags
 from jitrl.memory.index import Similar
@@ -48,10 +49,12 @@ class Session:
     Args:
         until: Newest version of the memory to see, which may be raised later; ``None`` sees each
             commit at once.
+        task: Whose episode it is.
     """
 
-    def __init__(self, view: View, until: int | None = None) -> None:
-        self.view, self.until = view, until
+    def __init__(self, view: View, until: int | None = None, task: str = "") -> None:
+        self.view, self.until, self.task = view, until, task
+        self._actions: list[str] = []
         self._steps: list[_Step] = []
         self._bags: dict[State, Bags] = {}
         self._start()
@@ -64,29 +67,51 @@ class Session:
         self._states: dict[int, State] = {}
         self._told = 0
 
-    def neighborhood(self, state: State, *, floor: float | None = None) -> Neighborhood:
+    def neighborhood(
+        self,
+        state: State,
+        *,
+        floor: float | None = None,
+        goal: str = "",
+        features: str = "",
+        actions: Collection[str] = (),
+    ) -> Neighborhood:
         """What the memory and this episode hold about states like ``state``.
 
         Args:
             floor: Least similarity; the retrieval settings' if ``None``.
+            goal: The task in words.
+            features: What the codec declares, for transfer.
+            actions: What other tasks' solutions are asked about; nothing if empty.
         """
         view = self.view
         with view.lock:
             self.advance()
-            found = view.index.search(state, floor)
+            least = view.lens.retrieval.threshold if floor is None else floor
+            found = view.of_task(view.index.search(state, floor), self.task)
             excluded = 0
             if view.left_out:
                 excluded = sum(view.left_out.get(at, 0) for at in found.ids.tolist())
             if view.lens.rule.unit == "rows":
                 near = Neighbors.of(self._rows(found))
             else:
-                least = view.lens.retrieval.threshold if floor is None else floor
                 near = self._cells(found)
                 other = [*self._episode(state, least), *self._voices(found)]
                 if other:
                     near = near.joined(Neighbors.of(other), _CELLS)
+            lesson, taught = None, dict[str, float]()
+            if view.lessons is not None and actions:
+                last = self._actions[-1] if self._actions else ""
+                here = Situation(goal, state, last, tuple(actions), frozenset(self._actions))
+                lesson, taught = view.lessons.teach(here, features, self.task)
             return Neighborhood(
-                near, view.version, view.graph.reach, excluded, dict(self._overlay.repeats)
+                near,
+                view.version,
+                view.graph.reach,
+                excluded,
+                dict(self._overlay.repeats),
+                taught,
+                lesson,
             )
 
     def step(
@@ -105,6 +130,7 @@ class Session:
             c.novelty / (1.0 + c.novelty) if c.action == decision.action else c.novelty
             for c in decision.candidates
         )
+        self._actions.append(decision.action)
         if self.view.lens.rule.episode:
             self._steps.append(_Step(state, decision.action, following, left, reward))
         return left

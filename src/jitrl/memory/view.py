@@ -21,7 +21,8 @@ from jitrl.core.returns import discount_mass
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
 from jitrl.errors import MixedMemory
-from jitrl.memory.index import Kernel, StateIndex
+from jitrl.memory.index import Kernel, Similar, StateIndex
+from jitrl.memory.lessons import Lessons
 from jitrl.ports import Change, Store
 from jitrl.types import TRUSTED_BASES, Row, State
 
@@ -68,7 +69,7 @@ class View:
         self.lock = threading.RLock()
         self.version = 0
         self._inactive: set[int] = set()
-        self._center = 0.0
+        self._center = self._neutral = 0.0
         self._made: dict[str, dict[str, None]] = {"scorer": {}, "evaluator": {}, "outcome": {}}
         self._warned: set[str] = set()
         self._forget()
@@ -80,6 +81,11 @@ class View:
         self.rows: dict[int, list[Row]] = {}
         self.voices: dict[int, dict[tuple[str, str], Voice]] = {}
         self.left_out: dict[int, int] = {}
+        self._tasks: dict[int, str | set[str]] = {}
+        rule = self.lens.rule
+        self.lessons: Lessons | None = None
+        if rule.transfer > 0.0 and rule.unit == "cells":
+            self.lessons = Lessons(self.store.episode, rule.temperature_prior, self._neutral)
         self._rewards = array("d")
         self._look_at, self._median = 1, 0.0
 
@@ -149,7 +155,7 @@ class View:
                 self._inactive.update(r.id for r in change.rows if r.status != "active")
                 if not again:
                     self._append(change.rows)
-                    again = self._median != self._center
+                    again = self._has_moved()
             else:
                 for row in change.rows:
                     if row.status == "active":
@@ -160,15 +166,22 @@ class View:
         return again
 
     def _rebuild(self, head: int) -> None:
-        """Start over. The median depends on the rewards alone, so this takes two rounds at most."""
+        """Start over. What moves depends on the rewards alone, so this takes two rounds at most."""
         while True:
             self._forget()
             for change in self._changes(0, head):
                 if change.kind == "append":
                     self._append(change.rows)
-            if self._median == self._center:
+            if not self._has_moved():
                 return
             self._center = self._median
+            if self.lessons is not None:
+                self._neutral = self.lessons.observed
+
+    def _has_moved(self) -> bool:
+        """Whether rewards were counted from another zero than the one they show now."""
+        neutral = self._neutral if self.lessons is None else self.lessons.observed
+        return (self._median, neutral) != (self._center, self._neutral)
 
     def _changes(self, after: int, head: int) -> Iterator[Change]:
         return takewhile(lambda c: c.version <= head, self.store.changes(after, scope=self.scope))
@@ -184,6 +197,9 @@ class View:
                 at = self.index.add(row.state)
                 self.left_out[at] = self.left_out.get(at, 0) + 1
         kept = [r for r in kept if r.task not in self.lens.exclude]
+        if self.lessons is not None:
+            for row in kept:
+                self._note(self.index.add(row.state), row.task)
         if self.lens.rule.unit == "rows":
             for row in kept:
                 self.rows.setdefault(self.index.add(row.state), []).append(row)
@@ -198,6 +214,29 @@ class View:
         trusted = [r for r in kept if r.basis in self.lens.trusted]
         if trusted:
             self._learn(trusted)
+            if self.lessons is not None and len(trusted) == len(rows):
+                self.lessons.take_in(trusted)
+
+    def _note(self, state: int, task: str) -> None:
+        """A task was in a state."""
+        known = self._tasks.setdefault(state, task)
+        if known != task:
+            if isinstance(known, str):
+                self._tasks[state] = {known, task}
+            else:
+                known.add(task)
+
+    def of_task(self, found: Similar, task: str) -> Similar:
+        """Those states that ``task`` has been in; all of them as long as there are no lessons.
+
+        Rows of other tasks mislead more than they help; once lessons can be drawn from them, these
+        take their place.
+        """
+        if self.lessons is None or self.lessons.fit() is None:
+            return found
+        known = self._tasks
+        own = [_holds(known.get(i, task), task) for i in found.ids.tolist()]
+        return found if all(own) else Similar(found.ids[own], found.similarities[own])
 
     def _learn(self, rows: Sequence[Row]) -> None:
         mass = discount_mass(rows[-1].step + 1, self.lens.gamma).tolist()
@@ -229,3 +268,8 @@ class View:
         if len(self._rewards) >= self._look_at:
             self._look_at = int(len(self._rewards) * _GROWTH) + 1
             self._median = float(np.quantile(self._rewards, 0.5, method="lower"))
+
+
+def _holds(tasks: str | set[str], task: str) -> bool:
+    """Whether a task, or one of several, is ``task``."""
+    return tasks == task if isinstance(tasks, str) else task in tasks

@@ -79,6 +79,7 @@ def play(
         Stopped: If ``stop`` was set.
     """
     codec, started = environment.codec, time.time()
+    declared = str(getattr(codec, "features", ""))
     seed = int(trial.chance(_ENVIRONMENT).generate_state(1)[0])
     now = environment.reset(trial.task, seed=seed)
     agent.begin(trial.task, key=trial.key, rng=np.random.default_rng(trial.chance()))
@@ -94,6 +95,7 @@ def play(
             observation=codec.text(now.observation),
             history=tuple(history),
             actions=codec.actions(now.observation),
+            features=declared,
         )
         prompt = agent.advise(state, prompt)
         proposal = proposer.propose(prompt, np.random.default_rng(trial.chance(_MODEL, len(steps))))
@@ -121,6 +123,9 @@ def play(
         started=started,
         finished=time.time(),
         info={
+            "goal": trial.task.goal,
+            "family": trial.task.family,
+            "features": declared,
             "attempt": trial.attempt,
             "seed": trial.seed,
             "score": score,

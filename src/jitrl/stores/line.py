@@ -17,6 +17,7 @@ from jitrl.types import (
     Episode,
     EpisodeStatus,
     Judgment,
+    Lesson,
     Neighbor,
     Outcome,
     Scored,
@@ -52,14 +53,19 @@ def _mirror(kind: Any, **other: Any) -> Any:
 
 _Weighed: Any = _mirror(Weighed)
 _Neighbor: Any = _mirror(Neighbor)
+_Lesson: Any = _mirror(Lesson)
 _Seed = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 _Decision: Any = _mirror(
     Decision,
     candidates=tuple[_Weighed, ...],
     neighbors=tuple[_Neighbor, ...],
     seed=_Seed | None,
+    lesson=_Lesson | None,
 )
-_UNKNOWN = {_Neighbor: ("value",), _Decision: ("seed", "allowed")}  # null stays None there
+_UNKNOWN = {  # null stays None there
+    _Neighbor: ("value",),
+    _Decision: ("seed", "allowed", "lesson"),
+}
 
 
 class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -277,6 +283,7 @@ def _decision_line(decision: Decision) -> Any:
     values = {f.name: getattr(decision, f.name) for f in fields(decision)}
     # A named tuple would be written without its names.
     values["neighbors"] = tuple(_Neighbor(*n) for n in decision.neighbors)
+    values["lesson"] = decision.lesson and _Lesson(*decision.lesson)
     return _Decision(**values)
 
 
@@ -284,6 +291,7 @@ def _decision(line: Any) -> Decision:
     values = _numbers(line)
     values["candidates"] = tuple(Weighed(**_numbers(c)) for c in line.candidates)
     values["neighbors"] = tuple(Neighbor(**_numbers(n)) for n in line.neighbors)
+    values["lesson"] = line.lesson and Lesson(**_numbers(line.lesson))
     return Decision(**values)
 
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from jitrl.errors import InputError, RecordError
-from jitrl.types import Decision, Neighbor, Neighbors, Weighed
+from jitrl.types import Decision, Lesson, Neighbor, Neighbors, Weighed
 
 # A field's place in its class is the format: add fields at the end, with a default, and old
 # files stay readable; anything else needs a migration. A test pins the order.
@@ -69,6 +69,8 @@ def build(packed: Any) -> Decision:
     named["draws"] = tuple(named["draws"])
     if isinstance(named.get("allowed"), list):
         named["allowed"] = tuple(named["allowed"])
+    if named.get("lesson") is not None:
+        named["lesson"] = Lesson(*named["lesson"])
     return Decision(
         candidates=tuple(Weighed(*c) for c in candidates),
         neighbors=tuple(_neighbor(n) for n in neighbors),

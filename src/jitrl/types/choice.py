@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from jitrl.types.neighbors import Neighbor
 
@@ -37,6 +37,7 @@ class Prompt:
         history: Canonical actions taken in this episode, oldest first.
         actions: Canonical actions to be scored; empty where the model must propose.
         notes: Text that an agent adds (rules, past episodes); empty for score correction.
+        features: What the codec declares of its steps, for transfer; never shown to a model.
     """
 
     goal: str
@@ -44,6 +45,7 @@ class Prompt:
     history: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     notes: str = ""
+    features: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,22 @@ class Proposal:
     calls: int = 0
 
 
+class Lesson(NamedTuple):
+    """How far a decision follows what other tasks taught.
+
+    Attributes:
+        strength: c, by how well tasks that were held out were predicted.
+        trust: What failed attempts at this task leave of it, in (0, 1].
+        likeness: Of the goal to the nearest solved task's, in [0, 1].
+        tasks: Solved tasks that were learned from.
+    """
+
+    strength: float
+    trust: float
+    likeness: float
+    tasks: int
+
+
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
     """Everything a decision is given from the memory and from the present episode.
@@ -93,6 +111,8 @@ class Neighborhood:
         reach: Range of centred rewards in the scope that two sources bear out, reward units.
         excluded: Rows left out because the protocol forbids them (own task in transfer mode).
         repeats: How often the present episode took each action, in any state.
+        transfer: What other tasks' solutions add to each action, nats.
+        lesson: How far they are followed; ``None`` where nothing was learned from them.
     """
 
     neighbors: Sequence[Neighbor] = ()
@@ -100,6 +120,8 @@ class Neighborhood:
     reach: float = 0.0
     excluded: int = 0
     repeats: Mapping[str, int] = field(default_factory=dict)
+    transfer: Mapping[str, float] = field(default_factory=dict)
+    lesson: Lesson | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +142,7 @@ class Weighed:
             temperature and from what it samples.
         propensity: Chance that the rule picks it here (1 or 0, or shares of ties, for argmax).
         novelty: How untried the action is in states like this one, in [0, 1].
+        transfer: What other tasks' solutions add, in nats.
     """
 
     action: str
@@ -136,6 +159,7 @@ class Weighed:
     probability: float
     propensity: float
     novelty: float = 0.0
+    transfer: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +184,7 @@ class Decision:
             but the choice can be drawn, or in what older versions wrote.
         allowed: Actions that the memory could have brought, but for the candidates; ``any``: all.
             ``None`` where it brings none, or in what older versions wrote.
+        lesson: How far it follows other tasks' solutions; ``None`` where it does not.
     """
 
     action: str
@@ -178,6 +203,7 @@ class Decision:
     excluded: int = 0
     seed: str | None = None
     allowed: tuple[str, ...] | Literal["any"] | None = None
+    lesson: Lesson | None = None
 
     @property
     def chosen(self) -> Weighed:

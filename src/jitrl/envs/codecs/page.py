@@ -53,6 +53,7 @@ class PageCodec:
     """
 
     name = "page"
+    features = "page"
 
     def __init__(
         self,

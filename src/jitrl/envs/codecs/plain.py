@@ -23,6 +23,7 @@ class PlainCodec:
     """Text is the state, and an action's own text is its canonical text."""
 
     name = "plain"
+    features = "words"
 
     def state(self, observation: Observation, history: Sequence[str]) -> State:
         """The observation's text; the history plays no part."""

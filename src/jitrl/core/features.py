@@ -1,0 +1,242 @@
+"""Features of a step: what of it may hold in other tasks, too.
+
+A feature is a name in parts, such as ``("goal", "cancel", "click button | Cancel")``. Values that a
+goal names are masked, so that ``Order 9166`` in one task and ``Order 5086`` in another are one
+thing. A codec declares which kind of features its pages or rooms have (``Codec.features``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple, get_args
+
+from jitrl.core.similarity import words
+from jitrl.types import State
+
+Kind = Literal["page", "words"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Feature = tuple[str, ...]
+
+_CALL = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
+_ELEMENT = re.compile(r"<([\w-]+)(?:\[((?:[^\]\\]|\\.)*)\])?[^>]*>")
+_QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'")
+_BETWEEN = re.compile(r" (?:in|into|on|onto|to|with|from|at|using) ")
+_DIGIT = re.compile(r"\d")
+_STEM = 4  # characters by which words of a goal and of a label are compared
+_GOAL = 0.7  # most weight of one word of the goal
+_FAINT = 0.05  # words of a goal that tell less are left out
+
+
+class Situation(NamedTuple):
+    """A step as transfer looks at it.
+
+    Attributes:
+        goal: The task in words.
+        last: Canonical action before this one; "" at the start.
+        actions: Canonical actions to choose from, shape [A].
+        taken: Actions that this episode has taken.
+    """
+
+    goal: str
+    state: State
+    last: str
+    actions: Sequence[str]
+    taken: Collection[str]
+
+
+class Action(NamedTuple):
+    """An action in parts.
+
+    Attributes:
+        verb: What is done.
+        roles: Roles of the elements it is done to.
+        labels: Their labels, and the texts that are given with it; or the objects of a sentence.
+    """
+
+    verb: str
+    roles: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+class Masked(NamedTuple):
+    """An action as one goal sees it.
+
+    Attributes:
+        text: The action with its values masked.
+        form: The action without any label.
+        named: Share of the words of its labels that stand in the goal, in [0, 1].
+    """
+
+    text: str
+    form: str
+    named: float
+
+
+class SiteMap(NamedTuple):
+    """Where actions lead, as far as episodes saw it.
+
+    Attributes:
+        after: (page, action) → the page that followed.
+        offered: Page → actions seen there.
+    """
+
+    after: Mapping[tuple[str, str], str]
+    offered: Mapping[str, Collection[str]]
+
+
+class Goal:
+    """A goal, and what it says of actions."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = frozenset(w for w in words(_QUOTED.sub(" ", text)) if not _DIGIT.search(w))
+        self._text = text.casefold()
+        self._stems = _stems((text,))
+        self._masked: dict[str, Masked] = {}
+
+    def names(self, value: str) -> bool:
+        """Whether the value stands in the goal, as whole words."""
+        sought = value.casefold().strip()
+        at = self._text.find(sought) if sought else -1
+        while at >= 0:
+            end = at + len(sought)
+            before, after = self._text[max(at - 1, 0) : at], self._text[end : end + 1]
+            if not (_is_one_word(before, sought[0]) or _is_one_word(sought[-1], after)):
+                return True
+            at = self._text.find(sought, at + 1)
+        return False
+
+    def masked(self, action: str) -> Masked:
+        """The action as this goal sees it."""
+        known = self._masked.get(action)
+        if known is None:
+            known = self._masked[action] = self._mask(parts(action))
+        return known
+
+    def _mask(self, action: Action) -> Masked:
+        seen = [self._value(label) for label in action.labels]
+        form = [value if value.startswith("{") else "*" for value in seen]
+        stems = _stems(action.labels)
+        share = len(stems & self._stems) / len(stems) if stems else 0.0
+        head = " ".join((action.verb, *action.roles))
+        return Masked(" | ".join((head, *seen)), " | ".join((head, *form)), share)
+
+    def _value(self, label: str) -> str:
+        has_digits = bool(_DIGIT.search(label))
+        if not self.names(label):
+            return "{other}" if has_digits else label
+        if not has_digits:
+            return "{text}"
+        return "{code}" if re.search(r"[^\W\d_]", label) else "{number}"
+
+
+def _is_one_word(a: str, b: str) -> bool:
+    """Whether two neighboring characters belong to one word; scripts without blanks never do."""
+    return a.isascii() and b.isascii() and a.isalnum() and b.isalnum()
+
+
+def _stems(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(word[:_STEM] for text in texts for word in words(text))
+
+
+@lru_cache(maxsize=4096)
+def goal_of(text: str) -> Goal:
+    """The goal of that text, read once."""
+    return Goal(text)
+
+
+@lru_cache(maxsize=65536)
+def parts(action: str) -> Action:
+    """``click(<link[Orders]>)`` or ``put apple in fridge`` in parts."""
+    call = _CALL.match(action)
+    if call is None:
+        verb, _, rest = action.partition(" ")
+        return Action(verb, (), tuple(filter(None, _BETWEEN.split(rest))))
+    elements = _ELEMENT.findall(call[2])
+    given = [double or single for double, single in _QUOTED.findall(_ELEMENT.sub("", call[2]))]
+    labels = [label for _, label in elements if label]
+    return Action(call[1], tuple(role for role, _ in elements), (*labels, *given))
+
+
+def features(
+    kind: Kind, step: Situation, site: SiteMap, telling: Callable[[str], float]
+) -> list[dict[Feature, float]]:
+    """Features of each action and their values, shape [A].
+
+    ``page``: page and action, kind of page and form of action, action and the one before, and what
+    lies one and two pages behind it. ``words``: verb and objects, verb and the one before.
+    Both: words of the goal and action, how much of the action the goal names, repetition.
+
+    Args:
+        telling: How much a word of a goal tells, in [0, 1].
+    """
+    goal = goal_of(step.goal)
+    offered = ",".join(sorted({_head(action) for action in step.actions}))
+    tokens = [(t, weight) for t in sorted(goal.tokens) if (weight := _GOAL * telling(t)) > _FAINT]
+    page, found = step.state.place, []
+    for action in step.actions:
+        masked, verb = goal.masked(action), parts(action).verb
+        f: dict[Feature, float] = {
+            ("verb", offered, verb): 1.0,
+            ("named",): 2.0 * masked.named,
+            ("named", verb): masked.named,
+        }
+        for token, weight in tokens:
+            f["goal", token, masked.text] = weight
+        if action in step.taken:
+            f["again",] = 1.0
+        if kind == "page":
+            f["page", page, masked.text] = 1.0
+            f["form", offered, masked.form] = 1.0
+            f["last", goal.masked(step.last).text if step.last else "", masked.text] = 0.5
+            one, two = ahead(site, page, action, goal)
+            f |= {("ahead",): 2.0 * one, ("two ahead",): 2.0 * two}
+        else:
+            f |= _of_words(parts(action), parts(step.last), masked)
+        found.append(f)
+    return found
+
+
+def _head(action: str) -> str:
+    known = parts(action)
+    return " ".join((known.verb, *known.roles))
+
+
+def _of_words(action: Action, last: Action, masked: Masked) -> dict[Feature, float]:
+    heads = [label.split()[-1] for label in action.labels if label.split()]
+    f: dict[Feature, float] = {
+        ("action", masked.text): 0.5,
+        ("last verb", last.verb, action.verb): 1.0,
+    }
+    if action.labels and last.labels:
+        is_same = action.labels[0] == last.labels[0]
+        f["same object" if is_same else "other object", last.verb, action.verb] = 1.0
+    for place, head in enumerate(heads):
+        f["object", action.verb, str(place), head] = 0.5
+    if len(heads) > 1:
+        f["pair", action.verb, heads[0], action.labels[1]] = 1.0
+    return f
+
+
+def ahead(site: SiteMap, page: str, action: str, goal: Goal) -> tuple[float, float]:
+    """Largest share of a label that the goal names, one and two pages behind an action.
+
+    What the page at hand, or the one between, offers as well does not count.
+    """
+    first = site.after.get((page, action))
+    if first is None or first == page:
+        return 0.0, 0.0
+    here, between = site.offered.get(page, ()), site.offered.get(first, ())
+    one = two = 0.0
+    for a in between:
+        if a in here:
+            continue
+        one = max(one, goal.masked(a).named)
+        second = site.after.get((first, a), page)
+        if second not in (page, first):
+            behind = (
+                goal.masked(b).named for b in site.offered.get(second, ()) if b not in between
+            )
+            two = max(two, max(behind, default=0.0))
+    return one, two

@@ -1,0 +1,244 @@
+"""Transfer: how other tasks were solved, as a conditional logit over features of the steps.
+
+``pi(a) = softmax(z + c * w f)``: the frozen model's logits z are the offset, w is fitted to the
+choices of solved tasks with a ridge penalty, and c is how far its predictions could be relied on
+for tasks that were held out of the fit. A regression on the memory; nothing of the LLM changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jitrl.core.features import Feature
+
+STRENGTHS = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.5])
+"""What c is chosen from, shape [S]."""
+
+_RIDGE = 0.3
+_FOLDS = 5
+_GROUP = 0.4  # goals that are more alike are of one group
+_NEAR = 0.15  # how near a held-out task's likeness must be to that of the task at hand
+_MEMORY, _ITERATIONS, _FLAT = 8, 60, 1e-3
+_TRUST, _FAILS, _FAILS_IF_TRUE = 0.8, 0.8, 0.6
+
+
+def log_softmax(z: np.ndarray) -> np.ndarray:
+    """Logarithms of ``softmax(z)``, shape [A]."""
+    shifted = z - z.max()
+    return np.asarray(shifted - math.log(float(np.exp(shifted).sum())))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One step of a solved task.
+
+    Attributes:
+        z: The frozen model's log-probabilities, shape [A].
+        chosen: Place of what was done.
+        features: Of each candidate, shape [A].
+    """
+
+    z: np.ndarray
+    chosen: int
+    features: Sequence[Mapping[Feature, float]]
+
+
+class Design:
+    """Choices of many tasks as columns, one line for each candidate: L lines, C choices.
+
+    Attributes:
+        place: Feature → its place, F of them.
+        task: Number of each choice's task, shape [C].
+    """
+
+    def __init__(self, tasks: Sequence[Sequence[Choice]]) -> None:
+        self.place: dict[Feature, int] = {}
+        lines, columns, values = list[int](), list[int](), list[float]()
+        starts, chosen, task, z = list[int](), list[int](), list[int](), list[np.ndarray]()
+        line = 0
+        for number, choices in enumerate(tasks):
+            for choice in choices:
+                starts.append(line)
+                chosen.append(line + choice.chosen)
+                task.append(number)
+                z.append(choice.z)
+                for found in choice.features:
+                    lines += [line] * len(found)
+                    columns += [self.place.setdefault(name, len(self.place)) for name in found]
+                    values += found.values()
+                    line += 1
+        self.task = np.array(task, np.intp)
+        self._lines, self._columns = np.array(lines, np.intp), np.array(columns, np.intp)
+        self._values, self._z = np.array(values), np.concatenate(z) if z else np.zeros(0)
+        self._starts, self._chosen = np.array(starts, np.intp), np.array(chosen, np.intp)
+        self._choice = np.repeat(np.arange(len(starts)), np.diff([*starts, line]))
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """``w f`` of each line, shape [L]."""
+        return np.bincount(self._lines, w[self._columns] * self._values, len(self._z))
+
+    def log_probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Of ``softmax(z + scores)`` within each choice, shape [L]."""
+        x = self._z + scores
+        x = x - np.maximum.reduceat(x, self._starts)[self._choice]
+        mass: np.ndarray = np.log(np.add.reduceat(np.exp(x), self._starts))
+        return np.asarray(x - mass[self._choice])
+
+    def loss(self, w: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray]:
+        """Negative log-likelihood with its ridge penalty, and its gradient, shape [F].
+
+        Args:
+            weight: Of each choice, shape [C]; 0 leaves it out.
+        """
+        log_p = self.log_probabilities(self.scores(w))
+        slope = np.exp(log_p) * weight[self._choice]
+        slope[self._chosen] -= weight
+        rising = np.bincount(self._columns, slope[self._lines] * self._values, len(w))
+        likely = float(weight @ log_p[self._chosen])
+        return _RIDGE / 2.0 * float(w @ w) - likely, rising + _RIDGE * w
+
+    def gains(self, w: np.ndarray, tasks: np.ndarray) -> np.ndarray:
+        """Gain in log-likelihood over z, nats a choice, by task and strength, shape [tasks, S].
+
+        Args:
+            tasks: Numbers of the tasks.
+        """
+        scores = self.scores(w)
+        log_p = np.stack([self.log_probabilities(c * scores)[self._chosen] for c in STRENGTHS])
+        gain = log_p - log_p[0]
+        return np.array([gain[:, self.task == number].mean(axis=1) for number in tasks])
+
+
+def fitted(design: Design, weight: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+    """The weights that minimise ``design.loss``, shape [F], by L-BFGS.
+
+    The loss is strictly convex, so they depend on the choices alone, in whatever order they came.
+
+    Args:
+        start: Where to begin; at 0 if ``None``.
+
+    Source: Liu, Nocedal, *On the limited memory BFGS method for large scale optimization* (1989).
+    """
+    w = np.zeros(len(design.place)) if start is None else start.copy()
+    value, gradient = design.loss(w, weight)
+    steps: list[tuple[np.ndarray, np.ndarray, float]] = []
+    for _ in range(_ITERATIONS):
+        if float(np.abs(gradient).max(initial=0.0)) < _FLAT:
+            break
+        direction = _direction(gradient, steps)
+        slope, length = float(direction @ gradient), 1.0
+        if not steps:
+            length = min(1.0, 1.0 / float(np.abs(gradient).sum()))
+        while True:
+            new = w + length * direction
+            lower, turned = design.loss(new, weight)
+            if lower <= value + 1e-4 * length * slope or length < 1e-10:
+                break
+            length /= 2.0
+        moved, change = new - w, turned - gradient
+        curvature = float(moved @ change)
+        if curvature > 0.0:
+            steps = [*steps[1 - _MEMORY :], (moved, change, curvature)]
+        w, value, gradient = new, lower, turned
+    return w
+
+
+def _direction(
+    gradient: np.ndarray, steps: Sequence[tuple[np.ndarray, np.ndarray, float]]
+) -> np.ndarray:
+    """Minus the gradient, scaled by what the last steps told of the curvature."""
+    direction = -gradient
+    shares = []
+    for moved, change, curvature in reversed(steps):
+        shares.append(float(moved @ direction) / curvature)
+        direction = direction - shares[-1] * change
+    if steps:
+        _, change, curvature = steps[-1]
+        direction = direction * (curvature / float(change @ change))
+    for (moved, change, curvature), share in zip(steps, reversed(shares), strict=True):
+        direction = direction + moved * (share - float(change @ direction) / curvature)
+    return np.asarray(direction)
+
+
+def likeness(goals: Sequence[frozenset[str]], telling: Mapping[str, float]) -> np.ndarray:
+    """How alike goals are: weighted Jaccard index of their words, shape [tasks, tasks]."""
+    tokens = {token: i for i, token in enumerate(sorted(set().union(*goals)))}
+    holds = np.zeros((len(goals), len(tokens)))
+    for row, goal in zip(holds, goals, strict=True):
+        row[[tokens[token] for token in goal]] = 1.0
+    weighed = holds * np.array([telling[token] for token in tokens])
+    common = weighed @ holds.T
+    size = weighed.sum(axis=1)
+    union = size[:, None] + size[None, :] - common
+    return np.asarray(np.where(union > 0.0, common / np.where(union > 0.0, union, 1.0), 1.0))
+
+
+def trials(design: Design, alike: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What each task would have gained from a fit without it, and without all goals like its own.
+
+    Args:
+        alike: Likeness of the tasks' goals, shape [tasks, tasks].
+        w: The fit to all tasks.
+
+    Returns:
+        Likeness of each held-out task to the nearest one that was fitted, shape [2 · tasks], and
+        its gains, shape [2 · tasks, S].
+    """
+    near, gains = list[float](), list[np.ndarray]()
+    for fold in (np.arange(len(alike)), groups(alike)):
+        folds = fold % min(_FOLDS, int(fold.max()) + 1)
+        for number in np.unique(folds):
+            held = np.flatnonzero(folds == number)
+            kept = np.flatnonzero(folds != number)
+            if not len(kept):
+                continue
+            without = fitted(design, (folds[design.task] != number).astype(float), w)
+            near += alike[np.ix_(held, kept)].max(axis=1).tolist()
+            gains += list(design.gains(without, held))
+    return np.array(near), np.array(gains).reshape(-1, len(STRENGTHS))
+
+
+def groups(alike: np.ndarray) -> np.ndarray:
+    """Number of the group of each task; the first of a group is like all others, shape [tasks]."""
+    group = np.full(len(alike), -1)
+    found = 0
+    for task in range(len(alike)):
+        if group[task] < 0:
+            group[(group < 0) & (alike[task] >= _GROUP)] = found
+            group[task] = found
+            found += 1
+    return group
+
+
+def strength(near: np.ndarray, gains: np.ndarray, likeness: float) -> float:
+    """The c whose gain over z was surest for tasks about as far from the fitted ones; else 0.
+
+    The largest lower bound (mean minus standard error) of the gains in ``trials``, weighted by
+    ``exp(-((near - likeness) / .15)^2)``, with one pseudo-trial that gained nothing.
+
+    Args:
+        near, gains: As ``trials`` gives them.
+        likeness: Of the goal at hand to the nearest one that was fitted.
+    """
+    weight = np.exp(-(((near - likeness) / _NEAR) ** 2))
+    mass = float(weight.sum())
+    if mass < 1.0:
+        return 0.0
+    mean = weight @ gains / (mass + 1.0)
+    spread = (weight @ (gains - mean) ** 2 + mean**2) / (mass + 1.0)
+    bound = mean - np.sqrt(spread / (mass * mass / float(weight @ weight) + 1.0))
+    return float(STRENGTHS[int(bound.argmax())])
+
+
+def trust(failures: int) -> float:
+    """What is left of c after so many failed attempts at the task at hand, in (0, 1].
+
+    The odds that the correction is right fall by ``.6 / .8`` with each failure, from .8 on.
+    """
+    wrong = (1.0 - _TRUST) * _FAILS**failures
+    right = _TRUST * _FAILS_IF_TRUE**failures
+    return right / (right + wrong) / _TRUST

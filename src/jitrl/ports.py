@@ -116,6 +116,17 @@ class Writer(Protocol):
         ...
 
 
+class Hint(Protocol):
+    """What an environment that knows the right action says of the episode it plays.
+
+    To be asked in the thread that plays the episode, before its next step.
+    """
+
+    def __call__(self, task: Task, history: Sequence[str]) -> str | None:
+        """The right canonical action after those in ``history``; ``None`` if it knows none."""
+        ...
+
+
 class Evaluator(Protocol):
     """Scores the steps of a finished episode."""
 
@@ -272,8 +283,8 @@ class Agent(Protocol):
     """An agent with its memory; its episodes may run in threads.
 
     Entry points of ``jitrl.agents`` are called with those of ``store``, ``evaluator``,
-    ``settings`` (of the memory) and ``writer`` (a function that makes the ``Writer``) that they
-    have a parameter for.
+    ``settings`` (of the memory), ``writer`` (a function that makes the ``Writer``) and ``hint`` (a
+    function that makes the environment's ``Hint``) that they have a parameter for.
     """
 
     def episode(

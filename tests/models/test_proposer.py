@@ -66,6 +66,12 @@ def test_the_content_free_step_keeps_the_language():
     assert "目标： 无" in style.messages(style.content_free(Prompt("部署前", "o")))[1].text
 
 
+def test_the_content_free_step_has_no_notes_so_that_calibration_does_not_undo_them():
+    style = Style()
+    noted = style.content_free(Prompt("Open it.", "o", (), ("a",), "The right action is a."))
+    assert noted == style.content_free(Prompt("Open it.", "o", (), ("a",)))
+
+
 # --- scripted and callable models ------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -46,6 +47,14 @@ def test_told_transfer_failures_and_differences_are_said(comparison):
     assert "transfer, own task left out" in text
     assert "· rounds ·" in text
     assert "differs in evaluator: ('environment', 'told'); " in text
+
+
+def test_lessons_that_could_not_be_written_are_said():
+    owing = replace(result("t", learned()), unwritten=3)
+    line = compare([result("s", learned()), owing]).lines[1]
+    assert "· 3 lessons could not be written" in report.terms(line, ENGLISH)
+    assert "3 条总结未能写出" in report.terms(line, CHINESE)
+    assert "lessons" not in report.terms(compare([owing, result("s", learned())]).lines[1], ENGLISH)
 
 
 def test_the_numbers_in_markdown_are_those_of_the_comparison(comparison):

@@ -133,5 +133,8 @@ class Style:
         return (Message("system", words.system), Message("user", text))
 
     def content_free(self, prompt: Prompt) -> Prompt:
-        """The same step under a goal that says nothing, in the same language."""
-        return replace(prompt, goal=self.template(prompt).no_goal)
+        """The same step under a goal that says nothing, in the same language, without notes.
+
+        Notes are there to change the scores; subtracting them again would undo what they say.
+        """
+        return replace(prompt, goal=self.template(prompt).no_goal, notes="")

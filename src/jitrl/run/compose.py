@@ -7,7 +7,6 @@ from functools import partial
 from typing import cast
 
 from jitrl import registry
-from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory, Settings
 from jitrl.errors import MixedMemory
 from jitrl.models.calls import Meter
@@ -15,6 +14,7 @@ from jitrl.ports import Agent, Evaluator, Proposer, Store
 from jitrl.run.derivation import remember
 from jitrl.run.experiment import Parts
 from jitrl.run.judging import evaluator_of, written
+from jitrl.run.oracle import Oracle
 from jitrl.stores.sqlite import SQLiteStore
 
 
@@ -29,6 +29,10 @@ def compose(settings: Settings) -> Parts:
     registry.load("environments", environment.name)
     registry.load("models", model.name)
     registry.load("agents", run.agent)
+    oracle = Oracle(
+        environment.name,
+        partial(registry.create, "environments", environment.name, environment.options),
+    )
 
     def proposed(meter: Meter) -> Proposer:
         made = registry.create("models", model.name, model.options, meter=meter)
@@ -42,10 +46,12 @@ def compose(settings: Settings) -> Parts:
             "evaluator": evaluator,
             "settings": memory,
             "writer": partial(written, settings, meter),
+            "hint": oracle.hint,
         }
         agent = registry.create("agents", run.agent, run.options, **lent)
-        if isinstance(agent, Corrected) and isinstance(store, SQLiteStore):
-            said = remember(store, agent.derivation)
+        derivation = getattr(agent, "derivation", None)  # ours that make rows all have one
+        if derivation is not None and isinstance(store, SQLiteStore):
+            said = remember(store, derivation)
             if said:
                 warnings.warn(said, MixedMemory, stacklevel=2)
         return cast(Agent, agent)
@@ -53,7 +59,7 @@ def compose(settings: Settings) -> Parts:
     evaluator = partial(evaluator_of, settings)
     evaluator(None)
     return Parts(
-        environment=partial(registry.create, "environments", environment.name, environment.options),
+        environment=oracle.environment,
         proposer=proposed,
         agent=opened,
         evaluator=evaluator,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from jitrl.agents.asked import FAILED
 from jitrl.config import Budget
 from jitrl.errors import InputError
 from jitrl.run import folder as folders
@@ -30,6 +31,7 @@ class Result:
         cost: What it took, by phase and model; answers from a cache cost nothing.
         excluded: Most rows that one decision had to leave out, as the protocol asks.
         failures: Episodes that failed and were played again.
+        unwritten: Lessons that the model that writes owes its agent: it failed, or wrote nonsense.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Result:
     cost: tuple[Total, ...]
     excluded: int
     failures: int
+    unwritten: int = 0
 
     @property
     def commits(self) -> str:
@@ -62,7 +65,7 @@ def read(folder: Path, label: str = "") -> Result:
     tasks = {task: i for i, task in enumerate(record.tasks)}
     scores = np.full((len(tasks), len(record.seeds), attempts), np.nan)
     models, scorers = dict[str, None](), dict[str, None]()
-    excluded = failures = 0
+    excluded = failures = unwritten = 0
     for s, seed in enumerate(record.seeds):
         for episode in _journal(folders.store_path(folder, seed)):
             if episode.status == "aborted":
@@ -71,6 +74,7 @@ def read(folder: Path, label: str = "") -> Result:
             info = episode.info
             scores[tasks[episode.task], s, info["attempt"]] = info["score"]
             excluded = max(excluded, info["excluded"])
+            unwritten += FAILED in info
             models[info["model"]] = None
             scorers.update(dict.fromkeys(info["scorers"]))
     missing = int(np.isnan(scores).sum())
@@ -88,6 +92,7 @@ def read(folder: Path, label: str = "") -> Result:
         cost=_cost(folder),
         excluded=excluded,
         failures=failures,
+        unwritten=unwritten,
     )
 
 

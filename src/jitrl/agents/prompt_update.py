@@ -1,0 +1,207 @@
+"""Agent ``prompt-update``: what ``jitrl`` knows, said in the prompt instead of added to scores.
+
+The decisive ablation: neighbors, returns, advantages and visits are those that the agent ``jitrl``
+would decide by, made by the same functions. They reach the choice through words alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from jitrl.agents.corrected import Corrected, MemorySettings
+from jitrl.agents.prompted import check_counts, fitting, learner, prior_of
+from jitrl.agents.words import Words, words
+from jitrl.core.rule import Choose, UpdateRule
+from jitrl.core.update import decide
+from jitrl.errors import InputError
+from jitrl.memory.session import Session
+from jitrl.ports import Evaluator, Receipt, Store
+from jitrl.types import (
+    Candidate,
+    Decision,
+    Episode,
+    Neighborhood,
+    Prompt,
+    Proposal,
+    State,
+    Task,
+    Weighed,
+)
+
+NAME = "prompt-update"
+
+
+def prompt_update(
+    store: Store,
+    evaluator: Evaluator,
+    settings: MemorySettings,
+    *,
+    budget: int = 2000,
+    untried: bool = False,
+    temperature: float = 1.0,
+    choose: Choose = "sample",
+) -> PromptUpdate:
+    """Returns, advantages and visits of each action in the prompt; scores are left alone.
+
+    Args:
+        budget: Characters of all notes; an action that does not fit is left out whole.
+        untried: Whether actions without visits are named, too; ``jitrl`` knows of them, but no row.
+        temperature: The prior is ``softmax(z / temperature)``.
+        choose: ``sample`` from the prior, or its ``argmax`` (ties: at random).
+    """
+    check_counts(NAME, budget=budget)
+    base = learner(NAME, store, evaluator, settings)
+    return PromptUpdate(base, prior_of(NAME, temperature, choose), budget, untried)
+
+
+class PromptUpdate:
+    """Tells the model what the memory holds. Safe for threads.
+
+    Args:
+        memory: Whose neighborhoods and rows it uses; it makes no decision.
+        prior: How the choice is drawn from the model's logits.
+    """
+
+    def __init__(self, memory: Corrected, prior: UpdateRule, budget: int, untried: bool) -> None:
+        self.memory, self.prior, self.budget, self.untried = memory, prior, budget, untried
+
+    @property
+    def derivation(self) -> dict[str, object]:
+        """What rows are derived with; the agent ``jitrl`` can take such a memory over."""
+        return self.memory.derivation
+
+    def episode(
+        self, *, exclude: frozenset[str] = frozenset(), until: int | None = None
+    ) -> PromptUpdateEpisode:
+        """An agent for one episode.
+
+        Args:
+            exclude: Tasks whose rows it must not use; each decision counts them.
+            until: Newest version of the memory it may see; ``None``: all.
+        """
+        return PromptUpdateEpisode(self, exclude, until)
+
+
+class PromptUpdateEpisode:
+    """One episode: the memory is read as ``jitrl`` reads it, and written as ``jitrl`` writes it."""
+
+    name = NAME
+
+    def __init__(self, agent: PromptUpdate, exclude: frozenset[str], until: int | None) -> None:
+        self._agent, self._exclude, self._until = agent, exclude, until
+        self._session: Session | None = None
+        self._rng = np.random.default_rng(0)
+        self._near = Neighborhood()
+        self._pending: tuple[State, Decision] | None = None
+        self._novelty: list[float] = []
+        self._shown = False
+
+    def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
+        """The episode starts."""
+        self._rng, self._pending, self._novelty, self._shown = rng, None, [], False
+        view = self._agent.memory.view(task.scope, self._exclude)
+        self._session = Session(view, self._until)
+
+    def advise(self, state: State, prompt: Prompt) -> Prompt:
+        """The prompt with what is known of each action in states like this one."""
+        if self._session is None:
+            raise InputError("advise() came before begin(); an episode must be started first")
+        self._near = self._session.neighborhood(state)
+        listed = prompt.actions or dict.fromkeys(n.action for n in self._near.neighbors)
+        candidates = tuple(Candidate(action, 0.0) for action in listed)
+        if not candidates:
+            return prompt
+        weighed = self._weighed(candidates).candidates[: len(candidates)]
+        return replace(prompt, notes=self._notes(weighed, prompt))
+
+    def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
+        """The prior under these notes, beside the numbers that the notes say.
+
+        Raises:
+            InputError: If there are no candidates, one occurs twice, or a logit is not finite.
+        """
+        if self._session is None:
+            raise InputError("act() came before begin(); an episode must be started first")
+        self._session.view.scored_by(proposal.scorer)
+        try:
+            decision = decide(proposal.candidates, (), self._agent.prior, self._rng)
+            known = self._weighed(proposal.candidates)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        told = {c.action: c for c in known.candidates}
+        decision = replace(
+            decision,
+            candidates=tuple(_beside(c, told[c.action]) for c in decision.candidates),
+            neighbors=known.neighbors,
+            value=known.value,
+            version=self._near.version,
+            excluded=self._near.excluded,
+            scorer=proposal.scorer,
+            mode="off",
+            reason="off",
+        )
+        self._pending = state, decision
+        return decision
+
+    def observe(self, reward: float | None, next_state: State | None) -> None:
+        """What the last action brought; it is told at once, in this episode only."""
+        if self._pending is None or self._session is None:
+            raise InputError("observe() came before act(); nothing was decided yet")
+        (state, decision), self._pending = self._pending, None
+        self._shown = self._shown or reward is not None
+        self._novelty.append(self._session.step(state, decision, next_state, reward))
+
+    def learn(self, episode: Episode) -> Receipt:
+        """The episode is over: judge it, derive its rows, and commit them."""
+        steps = tuple(
+            replace(step, novelty=novelty)
+            for step, novelty in zip(episode.steps, self._novelty, strict=True)
+        )
+        info = dict(episode.info)
+        if self._exclude:
+            info["exclude"] = sorted(self._exclude)
+        if self._shown:
+            info["shown"] = True
+        return self._agent.memory.learn(replace(episode, steps=steps, info=info))
+
+    def _weighed(self, candidates: tuple[Candidate, ...]) -> Decision:
+        """What ``jitrl`` makes of the neighborhood; chance plays no part in what is told."""
+        rule, rng = self._agent.memory.preset.rule, np.random.default_rng(0)
+        return decide(candidates, self._near, rule, rng, allowed=())
+
+    def _notes(self, weighed: tuple[Weighed, ...], prompt: Prompt) -> str:
+        """The tried actions, those of the highest advantage first, then the others by name."""
+        said = words(prompt.goal)
+        tried = sorted((c for c in weighed if c.visits > 0), key=lambda c: -c.advantage)
+        if not tried:
+            return ""
+        lines = [self._line(c, said) for c in tried]
+        others = [c.action for c in weighed if c.visits == 0]
+        if self._agent.untried and others:
+            lines.append(said.untried.format(actions="; ".join(others)))
+        kept = fitting(lines, self._agent.budget - len(said.known) - 1, gap=1)
+        return "\n".join([said.known, *kept]) if kept else ""
+
+    def _line(self, c: Weighed, said: Words) -> str:
+        here = (
+            n.taken for n in self._near.neighbors if n.similarity == 1.0 and n.action == c.action
+        )
+        times = max(here, default=0)
+        also = said.taken.format(times=times) if times else ""
+        return said.known_action.format(
+            action=c.action, visits=c.visits, q=c.q, gain=round(c.advantage, 4) + 0.0, also=also
+        )
+
+
+def _beside(chosen: Weighed, told: Weighed) -> Weighed:
+    """How a candidate was drawn, with what the model was told of it."""
+    return replace(
+        chosen,
+        visits=told.visits,
+        q=told.q,
+        advantage=told.advantage,
+        scaled=told.scaled,
+        novelty=told.novelty,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from jitrl.config import Budget
 from jitrl.errors import InputError
 from jitrl.run import folder as folders
-from jitrl.run.ledger import Total
+from jitrl.run.ledger import Spell, Total
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode
 
@@ -30,6 +30,8 @@ class Result:
         cost: What it took, by phase and model; answers from a cache cost nothing.
         excluded: Most rows that one decision had to leave out, as the protocol asks.
         failures: Episodes that failed and were played again.
+        spells: Wall time of playing (``act``) and learning, summed over threads.
+        folder: Where it lies, with its raw episodes.
     """
 
     label: str
@@ -40,11 +42,24 @@ class Result:
     cost: tuple[Total, ...]
     excluded: int
     failures: int
+    spells: tuple[Spell, ...] = ()
+    folder: Path = field(default_factory=Path)
 
     @property
     def commits(self) -> str:
         """The commits it ran on, oldest first."""
         return ", ".join(dict.fromkeys(session.commit for session in self.record.sessions))
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The command lines that started it, each once, oldest first."""
+        given = (session.command for session in self.record.sessions)
+        return tuple(dict.fromkeys(command for command in given if command))
+
+    @property
+    def journals(self) -> tuple[Path, ...]:
+        """The memory file of each seed, which holds its raw episodes."""
+        return tuple(folders.store_path(self.folder, seed) for seed in self.record.seeds)
 
     def setting(self, group: str, name: str) -> Any:
         """One of its settings."""
@@ -79,20 +94,26 @@ def read(folder: Path, label: str = "") -> Result:
             f"{folder} is not finished: {missing} of {scores.size} episodes are missing; "
             "start it again to play them"
         )
+    with closing(folders.ledger(folder, Budget())) as ledger:
+        cost, spells = ledger.totals(), ledger.spells()
     return Result(
         label=label or folder.resolve().name,
         record=record,
         scores=scores,
         model=", ".join(models),
         scorers=tuple(scorers),
-        cost=_cost(folder),
+        cost=cost,
         excluded=excluded,
         failures=failures,
+        spells=spells,
+        folder=folder,
     )
 
 
 def gather(places: Sequence[str]) -> list[Result]:
     """The results in ``FOLDER`` or ``LABEL=FOLDER``; a folder of runs stands for all of them.
+
+    Those of one folder are in the order in which they were begun.
 
     Raises:
         InputError: If one of them holds no finished run.
@@ -103,15 +124,11 @@ def gather(places: Sequence[str]) -> list[Result]:
         top = Path(folder if equals else place)
         inside = [] if (top / "run.json").is_file() else sorted(top.glob("*/run.json"))
         if inside and not equals:
-            found += [read(path.parent) for path in inside]
+            runs = [read(path.parent) for path in inside]
+            found += sorted(runs, key=lambda run: run.record.sessions[0].started)
         else:
             found.append(read(top, label if equals else ""))
     return found
-
-
-def _cost(folder: Path) -> tuple[Total, ...]:
-    with closing(folders.ledger(folder, Budget())) as ledger:
-        return ledger.totals()
 
 
 def _journal(path: Path) -> list[Episode]:

@@ -14,7 +14,7 @@ from jitrl.cli.output import people
 from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, merge
 from jitrl.errors import InputError
-from jitrl.run import experiment
+from jitrl.run import experiment, purse
 from jitrl.run.compose import compose
 from jitrl.run.experiment import Parts
 
@@ -47,23 +47,34 @@ def parsed(flags: Flags, texts: Sequence[str], origin: str = "--arm") -> list[Ar
     return arms
 
 
-def play(arms: Sequence[Arm], where: Path) -> list[str]:
+def play(arms: Sequence[Arm], where: Path, *, shared: bool = False) -> list[str]:
     """Play each arm, or what is missing of it; returns LABEL=FOLDER of each.
 
     Every part of every arm is looked for before the first episode.
 
+    Args:
+        shared: Whether the limits of the budget are those of all arms together, with whatever else
+            has a ledger in ``where``; else each arm has them for itself.
+
     Raises:
+        BudgetExceeded: At a limit; what was finished is kept.
         typer.Exit: With 1, if episodes failed.
     """
     parts = [compose(arm.settings) for arm in arms]
-    return [_played(arm, made, where) for arm, made in zip(arms, parts, strict=True)]
+    played = []
+    for arm, made in zip(arms, parts, strict=True):
+        settings, folder = arm.settings, where / arm.label
+        if shared:
+            others = [path.parent for path in where.glob("*/ledger.db")]
+            settings = purse.within(settings, folder, others)
+        played.append(_played(arm.label, settings, made, folder))
+    return played
 
 
-def _played(arm: Arm, parts: Parts, where: Path) -> str:
-    folder = where / arm.label
-    with watched(arm.label) as watch:
-        tally = experiment.run(arm.settings, folder, parts, watch=watch, command=COMMAND.get())
+def _played(label: str, settings: config.Settings, parts: Parts, folder: Path) -> str:
+    with watched(label) as watch:
+        tally = experiment.run(settings, folder, parts, watch=watch, command=COMMAND.get())
     if tally.failed:
-        people().print(f"{tally.failed} episodes of {arm.label} failed; run the same again")
+        people().print(f"{tally.failed} episodes of {label} failed; run the same again")
         raise typer.Exit(1)
-    return f"{arm.label}={folder}"
+    return f"{label}={folder}"

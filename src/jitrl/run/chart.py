@@ -69,13 +69,39 @@ def _trace(line: Line, color: int, names: Mapping[str, str]) -> Trace:
     return Trace(names[line.result.label], color, line.curve.mean, band)
 
 
-def svg(shown: Sequence[Trace], words: Words) -> str:
-    """The chart; classes ``c0`` … and ``grey`` take their colors from the page's style."""
+def along(comparison: Comparison, values: Sequence[str]) -> tuple[Trace, ...]:
+    """Avg of the runs labelled ``values`` as one line; each other run as a level one."""
+    lines = {line.result.label: line for line in comparison.lines}
+    known = [lines[label] for label in values if label in lines]
+    bands = [(b.low, b.high) for b in (line.avg for line in known) if isinstance(b, Interval)]
+    curve = Trace("", _OURS, tuple(line.summary.avg for line in known), tuple(bands))
+    others = [line for line in comparison.lines if line.result.label not in values]
+    level = (
+        Trace(line.result.label, -1, (line.summary.avg,) * len(known), dashed=True)
+        for line in others
+    )
+    return (*level, curve)
+
+
+def svg(
+    shown: Sequence[Trace],
+    words: Words,
+    *,
+    ticks: Sequence[str] = (),
+    axis: str = "",
+    score: str = "",
+) -> str:
+    """The chart; classes ``c0`` … and ``grey`` take their colors from the page's style.
+
+    Args:
+        ticks: Names of the points; the numbers of attempts if not given.
+        axis, score: Names of the axes.
+    """
     attempts = max(len(trace.mean) for trace in shown)
     right = WIDTH - 24 - max(breadth(trace.label) for trace in shown)
     low, high = span(shown)
-    ticks = nice_ticks(low, high)
-    low, high = min(low, ticks[0]), max(high, ticks[-1])
+    rungs = nice_ticks(low, high)
+    low, high = min(low, rungs[0]), max(high, rungs[-1])
 
     side = 0.3 if is_crowded(shown, attempts) else 0.0  # room for what is drawn aside
     step = (right - LEFT) / max(attempts - 1 + 2 * side, 1)
@@ -90,23 +116,24 @@ def svg(shown: Sequence[Trace], words: Words) -> str:
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{escape(words.curve)}" xmlns="http://www.w3.org/2000/svg">'
     ]
-    for tick in ticks:
+    for tick in rungs:
         parts.append(
             f'<line class="grid" x1="{LEFT}" x2="{right:.0f}" y1="{y(tick):.1f}" '
             f'y2="{y(tick):.1f}"/><text class="tick" x="{LEFT - 10}" y="{y(tick) + 4:.1f}" '
             f'text-anchor="end">{tick:g}</text>'
         )
-    for k in attempt_ticks(attempts):
+    names = dict(enumerate(ticks)) or {k - 1: str(k) for k in attempt_ticks(attempts)}
+    for k, name in names.items():
         parts.append(
-            f'<text class="tick" x="{x(k - 1):.1f}" y="{HEIGHT - BOTTOM + 20}" '
-            f'text-anchor="middle">{k}</text>'
+            f'<text class="tick" x="{x(k):.1f}" y="{HEIGHT - BOTTOM + 20}" '
+            f'text-anchor="middle">{escape(name)}</text>'
         )
     middle = LEFT + (right - LEFT) / 2
     parts.append(
         f'<text class="axis" x="{middle:.0f}" y="{HEIGHT - 8}" text-anchor="middle">'
-        f"{escape(words.attempt)}</text>"
+        f"{escape(axis or words.attempt)}</text>"
         f'<text class="axis" transform="translate(14 {(HEIGHT - BOTTOM + TOP) / 2:.0f}) '
-        f'rotate(-90)" text-anchor="middle">{escape(words.score)}</text>'
+        f'rotate(-90)" text-anchor="middle">{escape(score or words.score)}</text>'
     )
     shift = dodges(shown, attempts)
     for trace, aside in zip(shown, shift, strict=True):

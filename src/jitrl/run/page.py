@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from jitrl.run import chart, forest, grid, report
@@ -9,11 +10,14 @@ from jitrl.run.compare import Comparison
 from jitrl.run.words import Words
 
 
-def html(comparison: Comparison, words: Words, command: str = "") -> str:
+def html(
+    comparison: Comparison, words: Words, command: str = "", values: Sequence[str] = ()
+) -> str:
     """Scores, learning curves, differences, cost, and how each row came about.
 
     Args:
         command: The command line that writes it.
+        values: Labels of runs that are values of one setting, in the order of a curve over them.
     """
     equal = report.shared(comparison, words)
     rows = [
@@ -35,7 +39,7 @@ def html(comparison: Comparison, words: Words, command: str = "") -> str:
         curve=escape(words.curve),
         chart=chart.svg(chart.traces(comparison, words), words),
         legend=escape(words.legend),
-        forest=_forest(comparison, words),
+        forest=_values(comparison, words, values) + _forest(comparison, words),
         cost=escape(words.cost),
         costs=_table(grid.costs(comparison, words)),
         bill=escape(words.bill.format(base=comparison.base)),
@@ -62,6 +66,16 @@ def _table(shown: grid.Grid) -> str:
         + "\n".join(rows)
         + "\n</tbody>\n</table></div>"
     )
+
+
+def _values(comparison: Comparison, words: Words, values: Sequence[str]) -> str:
+    """Avg over the values of one setting, with what the other runs reach as lines."""
+    if not values:
+        return ""
+    drawn = chart.svg(
+        chart.along(comparison, values), words, ticks=values, axis=words.setting, score=words.avg
+    )
+    return f"<h2>{escape(words.values)}</h2>\n{drawn}\n"
 
 
 def _forest(comparison: Comparison, words: Words) -> str:

@@ -55,6 +55,8 @@ class Words:
     own: str
     differences: str
     forest: str
+    values: str
+    setting: str
     cost: str
     acting: str
     learning: str
@@ -142,6 +144,8 @@ ENGLISH = Words(
     differences="Differences in Avg",
     forest="Dot: mean difference from {base}, paired by task and seed; bar: its 95 % interval. An "
     "interval that leaves out 0 is evidence.",
+    values="Avg by value of the setting",
+    setting="setting",
     cost="Cost",
     acting="answers, acting",
     learning="learning",
@@ -223,6 +227,8 @@ CHINESE = Words(
     own="每一行的来历",
     differences="平均得分之差",
     forest="圆点：与 {base} 的平均差，按任务和种子配对；横线：95 % 区间。区间不含 0 才算证据。",
+    values="各设定值的平均得分",
+    setting="设定值",
     cost="开销",
     acting="行动时的回答",
     learning="学习时",

@@ -12,10 +12,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
+from jitrl import registry
 from jitrl.config import Budget, Settings
 from jitrl.ports import Environment
 from jitrl.run import experiment
@@ -68,7 +69,7 @@ class Estimate:
 def estimate(label: str, settings: Settings, folder: Path, ask: Ask) -> Estimate:
     """What the missing episodes of a run in ``folder`` may take."""
     run = settings.run
-    whole = len(_tasks(settings)) * run.attempts * len(experiment.seeds_of(run))
+    whole = _tasks(settings) * run.attempts * len(experiment.seeds_of(run))
     played = _played(folder)
     missing = max(whole - played, 0)
     known = _measured(folder, played)
@@ -108,14 +109,13 @@ def pilot(settings: Settings, folder: Path, decisions: int) -> Ask:
     Raises:
         BudgetExceeded: If the budget does not allow it.
     """
-    parts = compose(settings)
     folder.mkdir(parents=True, exist_ok=True)
     with closing(folders.ledger(folder, settings.budget)) as ledger:
         known = _asked(ledger, settings)
         if known is not None or not decisions:
             return known or _guessed(settings)
-        proposer = parts.proposer(ledger.meter("act"))
-        with closing(parts.environment()) as environment:
+        proposer = compose(settings).proposer(ledger.meter("act"))
+        with closing(_environment(settings)) as environment:
             for index, prompt in enumerate(islice(_prompts(environment, settings), decisions)):
                 proposer.propose(prompt, np.random.default_rng([index, 0]))
                 ledger.took("act", 0.0)
@@ -139,7 +139,7 @@ def _asked(ledger: Ledger, settings: Settings) -> Ask | None:
 
 def _guessed(settings: Settings) -> Ask:
     """From the prompts of a few first decisions: three bytes a token, one call a decision."""
-    with closing(compose(settings).environment()) as environment:
+    with closing(_environment(settings)) as environment:
         prompts = list(islice(_prompts(environment, settings), 5))
     read = float(np.mean([_length(prompt) for prompt in prompts]))
     wrote = float(np.mean([_ACTION_OUT * len(prompt.actions) for prompt in prompts]))
@@ -173,9 +173,15 @@ def _prompts(environment: Environment, settings: Settings) -> Iterator[Prompt]:
         )
 
 
-def _tasks(settings: Settings) -> list[str]:
-    with closing(compose(settings).environment()) as environment:
-        return [t.id for t in experiment.select(list(environment.tasks()), settings.run)]
+def _tasks(settings: Settings) -> int:
+    """How many tasks are selected."""
+    with closing(_environment(settings)) as environment:
+        return len(experiment.select(list(environment.tasks()), settings.run))
+
+
+def _environment(settings: Settings) -> Environment:
+    named = settings.environment
+    return cast(Environment, registry.create("environments", named.name, named.options))
 
 
 def _played(folder: Path) -> int:

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -164,8 +165,12 @@ def over(folder: Path, record: Record, seconds: float) -> None:
     _write(folder / "run.json", msgspec.structs.replace(record, sessions=[*before, timed]))
 
 
+@cache
 def commit() -> str:
-    """Commit of the source tree this runs from (``+`` if it was changed), or the version."""
+    """Commit of the source tree this runs from (``+`` if it was changed), or the version.
+
+    Asked once a process: what is imported stays what it was.
+    """
     root = Path(jitrl.__file__).parents[2]
     if not (root / ".git").exists():
         return f"v{jitrl.__version__}"

@@ -99,7 +99,8 @@ def test_what_is_affordable_fits_the_budget_and_one_more_does_not(budget):
 def test_a_search_takes_no_more_episodes_than_it_said(search, settings):
     found, played = search(tune.Plan(IDS[:4], IDS[4:], 5, 0))
     assert len(played) <= tune.episodes(5, settings(attempts=3), 4, 6)
-    assert {t.rounds for t in found.tried} == {1, 2}
+    rounds = [t.rounds for t in found.tried]
+    assert (max(rounds), min(rounds)) == (3, 1)
 
 
 def test_bad_settings_in_force_are_replaced_and_judged_on_tasks_that_nothing_was_chosen_by(search):

@@ -399,8 +399,10 @@ def test_a_run_says_how_long_it_took_and_what_started_it(tmp_path, settings, par
 
 
 def test_a_start_that_had_nothing_to_play_took_no_time(tmp_path, settings, parts):
-    for _ in range(2):
-        experiment.run(settings(attempts=1), tmp_path / "r", parts())
+    for start in range(2):
+        experiment.run(settings(attempts=1), tmp_path / "r", parts(), command=f"start {start}")
+    found = results.read(tmp_path / "r")
+    assert found.commands == ("start 0",)
     first, second = results.read(tmp_path / "r").record.sessions
     assert first.seconds > 0
     assert second.seconds == 0.0

@@ -40,7 +40,7 @@ def twigs(comparison: Comparison, words: Words) -> tuple[Twig, ...]:
 def svg(shown: Sequence[Twig], words: Words) -> str:
     """The dots; classes ``c0`` … take their colors from the page's style."""
     height = TOP + LINE * len(shown) + BOTTOM
-    left = 16 + max(chart.breadth(twig.label) for twig in shown)
+    left = 24 + 1.2 * max(chart.breadth(twig.label) for twig in shown)  # the labels are bold
     right = chart.WIDTH - _VALUE
     ends = [0.0]
     for twig in shown:

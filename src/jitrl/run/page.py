@@ -113,14 +113,14 @@ _STYLE = """\
 body{margin:0;background:var(--page);color:var(--text);line-height:1.5;
 font-family:system-ui,-apple-system,"Segoe UI",Roboto,"PingFang SC","Microsoft YaHei",
 "Noto Sans CJK SC",sans-serif}
-main{max-width:1080px;margin:0 auto;padding:32px 24px 48px}
+main{max-width:1140px;margin:0 auto;padding:32px 24px 48px}
 h1{font-size:1.5rem;margin:0 0 20px}
 h2{font-size:1.05rem;margin:36px 0 8px}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
-th{font-weight:600;text-align:right;color:var(--muted);font-size:.82rem;padding:6px 10px;
+th{font-weight:600;text-align:right;color:var(--muted);font-size:.82rem;padding:6px 7px;
 border-bottom:1px solid var(--rule);vertical-align:bottom}
-td{padding:10px 10px 0;text-align:right;white-space:nowrap}
+td{padding:10px 7px 0;text-align:right;white-space:nowrap}
 th:first-child,td:first-child{text-align:left;padding-left:0}
 .numbers td:first-child{font-weight:600}
 .numbers td{padding-bottom:9px;border-bottom:1px solid var(--rule)}

@@ -48,13 +48,18 @@ class Result:
     @property
     def commits(self) -> str:
         """The commits it ran on, oldest first."""
-        return ", ".join(dict.fromkeys(session.commit for session in self.record.sessions))
+        return ", ".join(dict.fromkeys(session.commit for session in self._played))
 
     @property
     def commands(self) -> tuple[str, ...]:
         """The command lines that started it, each once, oldest first."""
-        given = (session.command for session in self.record.sessions)
+        given = (session.command for session in self._played)
         return tuple(dict.fromkeys(command for command in given if command))
+
+    @property
+    def _played(self) -> list[folders.Session]:
+        """The sessions that had something left to play."""
+        return [session for session in self.record.sessions if session.seconds != 0.0]
 
     @property
     def journals(self) -> tuple[Path, ...]:

@@ -165,3 +165,31 @@ def test_an_interrupt_exits_with_130_and_the_run_can_be_resumed(tmp_path):
     assert child.returncode == 130
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "interrupted"
+
+
+def test_many_agents_are_compared_and_reported_with_one_command(jitrl, tmp_path):
+    asked = ("compare", *SMALL, "--agents", "static,tabular", "--arm", "mem=jitrl")
+    done = jitrl(*asked, "--out", "c", "--report", "r.html", "--report", "r.md", "--json")
+    assert done.code == 0
+    assert [row["label"] for row in done.data["rows"]] == ["static", "tabular", "mem"]
+    line = f"jitrl {' '.join(asked)} --out c --report r.html --report r.md --json"
+    for row in done.data["rows"]:
+        assert row["commands"] == [line]
+        assert [(tmp_path / "here" / path).is_file() for path in row["journals"]] == [True]
+        assert row["bill"]["acting"] > 0
+        assert row["bill"]["wall_s"] > 0
+    assert done.data["rows"][1]["rival"]["label"] == "mem"
+    assert f"<pre>{line}</pre>" in (tmp_path / "here" / "r.html").read_text(encoding="utf-8")
+    assert f"    {line}" in (tmp_path / "here" / "r.md").read_text(encoding="utf-8")
+    read = jitrl("compare", "c", "--json")
+    assert [row["label"] for row in read.data["rows"]] == ["static", "tabular", "mem"]
+
+
+def test_an_agent_that_does_not_exist_stops_a_comparison_before_its_first_episode(jitrl, tmp_path):
+    done = jitrl("compare", *SMALL, "--agents", "static,statik", "--out", "c")
+    assert (done.code, "did you mean 'static'" in done.err) == (3, True)
+    assert not (tmp_path / "here" / "c").exists()
+    slash = jitrl("compare", *SMALL, "--agents", "static", "--arm", "a/b=static", "--out", "c")
+    assert (slash.code, "cannot be a label" in slash.err) == (2, True)
+    report = jitrl("compare", *SMALL, "--report", "r.doc", "--out", "c")
+    assert (report.code, (tmp_path / "here" / "c").exists()) == (2, False)

@@ -385,3 +385,24 @@ def test_the_judgment_is_in_the_journal(tmp_path, settings, parts):
             assert isinstance(record.judgment, Scored)
             assert sum(record.judgment.rewards) == record.episode.info["score"]
             assert record.episode.config == folder.read(tmp_path / "r").digest
+
+
+def test_a_run_says_how_long_it_took_and_what_started_it(tmp_path, settings, parts):
+    ask = settings(attempts=2)
+    experiment.run(ask, tmp_path / "r", parts(), command="jitrl run")
+    found = results.read(tmp_path / "r")
+    assert found.commands == ("jitrl run",)
+    assert [spell.phase for spell in found.spells] == ["act", "learn"]
+    assert [spell.times for spell in found.spells] == [20, 20]
+    assert found.record.sessions[0].seconds >= max(s.seconds for s in found.spells)
+    assert [path.is_file() for path in found.journals] == [True]
+
+
+def test_a_start_that_had_nothing_to_play_took_no_time(tmp_path, settings, parts):
+    for start in range(2):
+        experiment.run(settings(attempts=1), tmp_path / "r", parts(), command=f"start {start}")
+    found = results.read(tmp_path / "r")
+    assert found.commands == ("start 0",)
+    first, second = results.read(tmp_path / "r").record.sessions
+    assert first.seconds > 0
+    assert second.seconds == 0.0

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.progress import Progress, TaskID
 
+from jitrl.cli.bench_choices import choices
 from jitrl.cli.bench_learning import learn
+from jitrl.cli.bench_paper import paper
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import InputError
 
@@ -22,10 +24,12 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def bench() -> None:
-    """Measure retrieval, decisions and learning."""
+    """Measure retrieval, decisions, learning, and the choices behind them."""
 
 
 app.command()(learn)
+app.command()(choices)
+app.command()(paper)
 
 
 @app.command()

@@ -8,17 +8,18 @@ from typing import Annotated
 import typer
 
 from jitrl import config
+from jitrl.cli.arms import parsed, play
 from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import watched
-from jitrl.cli.settings import Flags, merge, with_settings
+from jitrl.cli.report import check, write
+from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError
-from jitrl.run import experiment, folder, report
+from jitrl.run import folder, report
 from jitrl.run.compare import Demand, check_names
 from jitrl.run.compare import compare as compared
-from jitrl.run.compose import compose
 from jitrl.run.results import gather
+from jitrl.run.words import LANGUAGES, Language
 
 
 @with_settings(but=frozenset({"--agent", "--agent-options"}))
@@ -27,11 +28,14 @@ def compare(
     folders: Annotated[
         list[str] | None, typer.Argument(help="Finished runs, or LABEL=FOLDER; none: run --arm.")
     ] = None,
+    agents: Annotated[
+        str, typer.Option(help="Agents to run, as `static,jitrl,ucb`; each is an --arm.")
+    ] = "",
     arm: Annotated[
         list[str],
         typer.Option(
             help="Agent to run, as AGENT or LABEL=AGENT[,GROUP.SETTING=VALUE...]; "
-            "not given: static and jitrl."
+            "no agent given: static and jitrl."
         ),
     ] = [],  # noqa: B006 - typer reads it
     out: Annotated[
@@ -42,6 +46,13 @@ def compare(
         list[str], typer.Option(help="Term in which runs may differ; the row says so.")
     ] = [],  # noqa: B006
     by: Annotated[Cluster, typer.Option(help="What intervals resample.")] = "task",
+    to: Annotated[
+        list[Path],
+        typer.Option(
+            "--report", help="File to write: .md, .html, .json or .png; may be given again."
+        ),
+    ] = [],  # noqa: B006
+    lang: Annotated[Language, typer.Option(help="Language of the reports.")] = "en",
     require: Annotated[
         Demand | None, typer.Option(help="Exit with 1 unless every other run is so.")
     ] = None,
@@ -49,9 +60,15 @@ def compare(
 ) -> None:
     """Run or read two or more agents, paired by task and seed.
 
+    Every agent is given the same environment, tasks, attempts, seeds, model, evaluator and
+    rewards, and is a run in a folder of its own; a term that differs is refused, or said by
+    --differ.
+
     The verdict is "better" or "worse" when the 95 % interval of the difference leaves out 0, else
     "no evidence". Every verdict exits with 0 unless --require asks for one.
     """
+    check(to)
+    arm = [*(agent.strip() for agent in agents.split(",") if agent.strip()), *arm]
     if folders and (arm or flags):
         raise InputError("give either finished runs or settings to run, not both")
     if not folders:
@@ -59,10 +76,12 @@ def compare(
         labels = [text.partition(",")[0].partition("=")[0] for text in arms]
         _enough(labels)
         check_names(labels, base, differ)
-        folders = _play(flags, arms, out)
+        where = out or folder.default(config.load(flags), "compare")
+        folders = play(parsed(flags, arms), where)
     results = gather(folders)
     _enough([result.label for result in results])
     comparison = compared(results, base=base, allow=differ, by=by)
+    write(to, comparison, LANGUAGES[lang])
     is_met = require is None or comparison.meets(require)
     if json:
         emit({**report.data(comparison, "jitrl.compare/1"), "required": require, "met": is_met})
@@ -76,24 +95,3 @@ def compare(
 def _enough(labels: list[str]) -> None:
     if len(labels) < 2:
         raise InputError(f"a comparison needs two runs, got {labels}")
-
-
-def _play(flags: Flags, arms: list[str], out: Path | None) -> list[str]:
-    """Run each arm in a folder of its own; returns LABEL=FOLDER of each."""
-    played = []
-    where = out or folder.default(config.load(flags), "compare")
-    for text in arms:
-        head, *overrides = text.split(",")
-        label, equals, agent = head.partition("=")
-        own: Flags = {group: dict(table) for group, table in flags.items()}
-        own.setdefault("run", {})["agent"] = agent if equals else label
-        merge(own, overrides, "--arm")
-        settings = config.load(own)
-        parts = compose(settings)
-        with watched(label) as watch:
-            tally = experiment.run(settings, where / label, parts, watch=watch)
-        if tally.failed:
-            people().print(f"{tally.failed} episodes of {label} failed; run the same again")
-            raise typer.Exit(1)
-        played.append(f"{label}={where / label}")
-    return played

@@ -21,11 +21,12 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl.cli import explain as explaining
+from jitrl.cli.main import COMMAND
 from jitrl.cli.output import JSON, emit, people
 from jitrl.errors import StoreError
 from jitrl.presets import load
 from jitrl.run import demo as demos
-from jitrl.run import experiment, report
+from jitrl.run import experiment, grid, page, report
 from jitrl.run import explain as views
 from jitrl.run import words as tables
 from jitrl.run.compare import Comparison
@@ -166,7 +167,7 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     with _counted(2 * len(plan.unseen)) as moved:
         first = demos.first_attempts(plan, moved)
     ours, base = (sum(s) / len(s) for s in (first.jitrl, first.static))
-    said = report.difference(first.difference)
+    said = grid.difference(first.difference)
     verdict = names.verdicts[first.difference.verdict]
     told = words.told.format(ours=ours, base=base, difference=said, verdict=verdict)
     console.print(Text(told))
@@ -273,7 +274,7 @@ def _table(comparison: Comparison, names: tables.Words, words: Words) -> Table:
     for line in comparison.lines:
         s, d = line.summary, line.difference
         shown = (f"{value:.3f}" for value in (s.avg, s.final, s.best))
-        end = (report.difference(d), names.verdicts[d.verdict]) if d else ("–", "–")
+        end = (grid.difference(d), names.verdicts[d.verdict]) if d else ("–", "–")
         table.add_row(line.result.label, *shown, *end, style=_STYLES[line.result.label])
     return table
 
@@ -315,9 +316,9 @@ def plotted(comparison: Comparison, words: Words) -> Text:
 
 def _written(plan: demos.Plan, comparison: Comparison, names: tables.Words) -> Path:
     """The HTML report."""
-    page = plan.folder / "report.html"
+    path = plan.folder / "report.html"
     try:
-        page.write_text(report.html(comparison, names), encoding="utf-8")
+        path.write_text(page.html(comparison, names, COMMAND.get()), encoding="utf-8")
     except OSError as error:
-        raise StoreError(f"{page} cannot be written: {error.strerror}") from error
-    return page
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+    return path

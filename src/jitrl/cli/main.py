@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from importlib import import_module
 from io import TextIOWrapper
 from types import TracebackType
@@ -26,11 +28,15 @@ COMMANDS = {
     "explain": "Show why a decision fell as it did, and what would have turned it.",
     "memory": "List, show, quarantine, restore, export, import, rebuild and check a memory.",
     "model": "Install the embedded model and probe models.",
-    "bench": "Measure retrieval and decisions.",
+    "tune": "Search settings for your own tasks, judged on held-out ones.",
+    "bench": "Measure retrieval, decisions, learning, and the choices behind them.",
     "config": "Show the settings in force and where each comes from.",
 }
 """Commands in the order of `--help`. Each is a module of this package with a Typer ``app``, or a
 function of the command's own name."""
+
+COMMAND = ContextVar("COMMAND", default="")
+"""The command line that is being run, as a shell takes it; "" where there is none."""
 
 
 def build(load: Collection[str]) -> typer.Typer:
@@ -64,6 +70,7 @@ def main(args: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if args is None else args)
     words = [word for word in given if not word.startswith("-")]
     debug = "--debug" in given
+    COMMAND.set(shlex.join(["jitrl", *given]))
     _write_any_letter()
     if not debug:
         sys.excepthook = _one_line

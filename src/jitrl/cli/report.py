@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
+from jitrl.cli.main import COMMAND
 from jitrl.cli.output import emit, people, printable
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError, StoreError
-from jitrl.run import chart
+from jitrl.run import chart, page
 from jitrl.run import report as reports
 from jitrl.run.compare import Comparison, compare
 from jitrl.run.results import gather
@@ -35,28 +37,43 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of Markdown.")] = False,
 ) -> None:
     """Write what came out of runs; without --out, Markdown to stdout."""
-    for path in out:
+    check(out)
+    comparison = compare(gather(folders), base=base, allow=differ, by=by)
+    write(out, comparison, LANGUAGES[lang])
+    if json:
+        emit(reports.data(comparison, "jitrl.report/1"))
+    elif not out:
+        print(printable(reports.markdown(comparison, LANGUAGES[lang], COMMAND.get())))
+
+
+def check(paths: Sequence[Path]) -> None:
+    """Refuse files that cannot be a report, before anything is run.
+
+    Raises:
+        InputError: If the suffix is not known, or the file is the record of a run.
+    """
+    for path in paths:
         if path.suffix not in _KINDS:
             raise InputError(f"cannot write {path}; use .md, .html, .json or .png")
         if path.resolve().name == "run.json":
             raise InputError(f"{path} is the record of a run; name another file")
-    comparison = compare(gather(folders), base=base, allow=differ, by=by)
-    for path in out:
-        _write(path, comparison, LANGUAGES[lang])
+
+
+def write(paths: Sequence[Path], comparison: Comparison, words: Words) -> None:
+    """Write a report into each file, by its suffix."""
+    for path in paths:
+        _write(path, comparison, words)
         people().print(f"wrote {path}")
-    if json:
-        emit(reports.data(comparison, "jitrl.report/1"))
-    elif not out:
-        print(printable(reports.markdown(comparison, LANGUAGES[lang])))
 
 
 def _write(path: Path, comparison: Comparison, words: Words) -> None:
     try:
         match path.suffix:
             case ".md":
-                path.write_text(reports.markdown(comparison, words), encoding="utf-8")
+                text = reports.markdown(comparison, words, COMMAND.get())
+                path.write_text(text, encoding="utf-8")
             case ".html":
-                path.write_text(reports.html(comparison, words), encoding="utf-8")
+                path.write_text(page.html(comparison, words, COMMAND.get()), encoding="utf-8")
             case ".json":
                 data = reports.data(comparison, "jitrl.report/1")
                 path.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1))

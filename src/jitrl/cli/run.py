@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from jitrl import config
+from jitrl.cli.main import COMMAND
 from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, with_settings
@@ -33,7 +34,7 @@ def run(
     settings = config.load(flags)
     where, parts = out or folder.default(settings), compose(settings)
     with watched(settings.run.agent) as watch:
-        tally = experiment.run(settings, where, parts, watch=watch)
+        tally = experiment.run(settings, where, parts, watch=watch, command=COMMAND.get())
     if tally.failed:
         people().print(
             f"{tally.failed} episodes failed; the same command plays them again "

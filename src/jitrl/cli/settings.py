@@ -69,7 +69,7 @@ def with_settings(*, but: frozenset[str] = frozenset()) -> Callable[[Command], C
         ]
         more = _parameter("set_", list[str], [], "--set", "Any setting, as memory.holdout=0.1.")
         parameters = [*(p for p in own if p.name != "flags"), *shared, more]
-        called.__doc__ = command.__doc__
+        called.__name__, called.__doc__ = command.__name__, command.__doc__
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         called.__annotations__ = {p.name: p.annotation for p in parameters}
         return called

@@ -1,56 +1,67 @@
-"""A comparison as a table in the terminal."""
+"""A comparison as tables in the terminal: scores, then what they cost."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
 
 from jitrl.cli.listing import breadth
 from jitrl.cli.output import people
-from jitrl.run import report
+from jitrl.run import grid, report
 from jitrl.run.compare import Comparison
 from jitrl.run.words import ENGLISH
 
-_COLORS = {"better": "green", "worse": "red", "no evidence": ""}
-_SPARE = ((), (3, 4), (3, 4, 5))
-"""Columns left out where there is no room: first and last five, then the best of all attempts."""
+_COLORS = {"better": "green", "worse": "red"}
+_SPARE = ("last", "first", "best", "rival", "final")
+"""Columns left out where there is no room, in this order."""
+_SPARE_COST = ("wall_s", "learning_s", "acting_s", "learning", "tokens")
 
 
 def show(comparison: Comparison) -> None:
-    """Print the numbers of each run, then what one must know of it."""
-    console = people()
-    for left_out in _SPARE:
-        table = _table(comparison, left_out)
+    """Print the numbers of each run, then what one must know of them."""
+    _fitted(grid.scores(comparison, ENGLISH), _SPARE)
+    warned = report.warning(comparison, ENGLISH)
+    if warned:
+        people().print(Text(warned, style="bold"))
+    people().print()
+    _fitted(grid.costs(comparison, ENGLISH), _SPARE_COST)
+    people().print()
+    if len(comparison.lines) > 1:
+        said = ENGLISH.equal.format(" · ".join(report.shared(comparison, ENGLISH)))
+        people().print(Text(said, style="dim"))
+    for line in comparison.lines:
+        name = grid.label(comparison, line, ENGLISH)
+        alone = len(comparison.lines) == 1
+        said = report.terms(line, ENGLISH) if alone else report.own(comparison, line, ENGLISH)
+        people().print(Text(f"{name}: {said}", style="dim"))
+    people().print(Text(report.note(comparison, ENGLISH), style="dim"))
+
+
+def _fitted(shown: grid.Grid, spare: tuple[str, ...]) -> None:
+    """Print a table without the columns that there is no room for."""
+    console, keys = people(), shown.keys
+    left_out: list[str] = []
+    for key in ("", *(key for key in spare if key in keys)):
+        left_out += [key] if key else []
+        table = _table(shown.only(tuple(k for k in keys if k not in left_out)))
         if breadth(table, console) <= console.width:
             break
     console.print(table)
     if left_out:
-        heads = report.heads(comparison, ENGLISH)
-        said = ", ".join(heads[i] for i in left_out)
+        said = ", ".join(shown.heads[keys.index(key)] for key in left_out)
         console.print(Text(f"no room for: {said} (a wider terminal or --json has them)", "dim"))
-    for line in comparison.lines:
-        said = f"{line.result.label}: {report.terms(line, ENGLISH)}"
-        console.print(Text(said, style="dim"))
-    console.print(Text(report.note(comparison, ENGLISH), style="dim"))
 
 
-def _table(comparison: Comparison, left_out: Sequence[int]) -> Table:
+def _table(shown: grid.Grid) -> Table:
     """Numbers are never cut; a label that is too long goes on in the next line."""
     table = Table(box=None, pad_edge=False)
-    heads = report.heads(comparison, ENGLISH)
-    shown = [i for i in range(len(heads)) if i not in left_out]
-    if len(comparison.lines) == 1:
-        shown = shown[:-2]  # there is nothing to differ from
-    for i in shown:
-        narrow = heads[i].replace(" ", "\n", 1) if 0 < i < 6 else heads[i]
+    for i, head in enumerate(shown.heads):
+        narrow = head.replace(" ", "\n", 1) if i > 0 and len(head) < 18 else head
         if i == 0:
             table.add_column(Text(narrow), overflow="fold")
         else:
             table.add_column(Text(narrow), justify="right", no_wrap=True)
-    for line in comparison.lines:
-        color = _COLORS[line.difference.verdict] if line.difference else ""
-        cells = report.cells(line, ENGLISH)
-        table.add_row(*(Text(cells[i]) for i in shown), style=color)
+    for row in shown.rows:
+        style = _COLORS.get(row.verdict, "") if row.line else "dim"
+        table.add_row(*(Text(cell) for cell in row.cells), style=style)
     return table

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from jitrl.core.stats import Interval
+from jitrl.run import grid
 from jitrl.run.compare import Comparison, Line
 from jitrl.run.words import Words
 
 WIDTH, HEIGHT = 760, 380
 LEFT, TOP, BOTTOM = 56, 16, 48
-PALETTE = ("#2563eb", "#d97706", "#0d9488", "#9333ea", "#db2777", "#65a30d")
-"""Colors of the runs in order; the base is grey."""
-DARK_PALETTE = ("#60a5fa", "#fbbf24", "#2dd4bf", "#c084fc", "#f472b6", "#a3e635")
+PALETTE = (
+    *("#2563eb", "#d97706", "#0d9488", "#9333ea", "#db2777"),
+    *("#65a30d", "#dc2626", "#0284c7", "#92400e", "#4338ca"),
+)
+"""Colors of the runs in order; the base is grey. Colors that are alike have other marks."""
+DARK_PALETTE = (
+    *("#60a5fa", "#fbbf24", "#2dd4bf", "#c084fc", "#f472b6"),
+    *("#a3e635", "#f87171", "#38bdf8", "#d6a26e", "#a5b4fc"),
+)
+SHAPES = ("circle", "square", "triangle", "diamond", "hexagon")
+"""Marks of the points of color 0, 1, …, again from the first after the last."""
+FEW = 4
+"""Most lines whose intervals are bands; more lines have bars, which do not hide each other."""
 GREY = "#6b7280"
 _OURS = 0  # color of the agent jitrl, whatever runs beside it
 
@@ -39,34 +50,64 @@ class Trace:
 
 def traces(comparison: Comparison, words: Words) -> tuple[Trace, ...]:
     """The runs, the base in grey after its chances (a single run is no base)."""
+    names = {line.result.label: grid.label(comparison, line, words) for line in comparison.lines}
     if len(comparison.lines) == 1:
-        return (_trace(comparison.lines[0], _OURS),)
-    base = next(line for line in comparison.lines if line.result.label == comparison.base)
+        return (_trace(comparison.lines[0], _OURS, names),)
+    base = comparison.first
     others = [line for line in comparison.lines if line is not base]
-    ours = next((n for n in others if n.result.setting("run", "agent") == "jitrl"), None)
+    ours = next((n for n in others if n.agent == "jitrl"), None)
     rest = iter(range(_OURS + 1, len(others) + 1))
     return (
         Trace(words.so_far.format(base=comparison.base), -1, comparison.chances, dashed=True),
-        _trace(base, -1),
-        *(_trace(line, _OURS if line is ours else next(rest)) for line in others),
+        _trace(base, -1, names),
+        *(_trace(line, _OURS if line is ours else next(rest), names) for line in others),
     )
 
 
-def _trace(line: Line, color: int) -> Trace:
+def _trace(line: Line, color: int, names: Mapping[str, str]) -> Trace:
     band = tuple((b.low, b.high) for b in line.curve.band if isinstance(b, Interval))
-    return Trace(line.result.label, color, line.curve.mean, band)
+    return Trace(names[line.result.label], color, line.curve.mean, band)
 
 
-def svg(shown: Sequence[Trace], words: Words) -> str:
-    """The chart; classes ``c0`` … and ``grey`` take their colors from the page's style."""
+def along(comparison: Comparison, values: Sequence[str]) -> tuple[Trace, ...]:
+    """Avg of the runs labelled ``values`` as one line; each other run as a level one."""
+    lines = {line.result.label: line for line in comparison.lines}
+    known = [lines[label] for label in values if label in lines]
+    bands = [(b.low, b.high) for b in (line.avg for line in known) if isinstance(b, Interval)]
+    curve = Trace("", _OURS, tuple(line.summary.avg for line in known), tuple(bands))
+    others = [line for line in comparison.lines if line.result.label not in values]
+    level = (
+        Trace(line.result.label, -1, (line.summary.avg,) * len(known), dashed=True)
+        for line in others
+    )
+    return (*level, curve)
+
+
+def svg(
+    shown: Sequence[Trace],
+    words: Words,
+    *,
+    ticks: Sequence[str] = (),
+    axis: str = "",
+    score: str = "",
+) -> str:
+    """The chart; classes ``c0`` … and ``grey`` take their colors from the page's style.
+
+    Args:
+        ticks: Names of the points; the numbers of attempts if not given.
+        axis, score: Names of the axes.
+    """
     attempts = max(len(trace.mean) for trace in shown)
-    right = WIDTH - 18 - max(_breadth(trace.label) for trace in shown)
+    right = WIDTH - 24 - max(breadth(trace.label) for trace in shown)
     low, high = span(shown)
-    ticks = nice_ticks(low, high)
-    low, high = min(low, ticks[0]), max(high, ticks[-1])
+    rungs = nice_ticks(low, high)
+    low, high = min(low, rungs[0]), max(high, rungs[-1])
+
+    side = 0.3 if is_crowded(shown, attempts) else 0.0  # room for what is drawn aside
+    step = (right - LEFT) / max(attempts - 1 + 2 * side, 1)
 
     def x(k: float) -> float:
-        return LEFT + (right - LEFT) * (k / (attempts - 1) if attempts > 1 else 0.5)
+        return LEFT + (side + k) * step if attempts > 1 else (LEFT + right) / 2
 
     def y(value: float) -> float:
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low)
@@ -75,54 +116,100 @@ def svg(shown: Sequence[Trace], words: Words) -> str:
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{escape(words.curve)}" xmlns="http://www.w3.org/2000/svg">'
     ]
-    for tick in ticks:
+    for tick in rungs:
         parts.append(
             f'<line class="grid" x1="{LEFT}" x2="{right:.0f}" y1="{y(tick):.1f}" '
             f'y2="{y(tick):.1f}"/><text class="tick" x="{LEFT - 10}" y="{y(tick) + 4:.1f}" '
             f'text-anchor="end">{tick:g}</text>'
         )
-    for k in attempt_ticks(attempts):
+    names = dict(enumerate(ticks)) or {k - 1: str(k) for k in attempt_ticks(attempts)}
+    for k, name in names.items():
         parts.append(
-            f'<text class="tick" x="{x(k - 1):.1f}" y="{HEIGHT - BOTTOM + 20}" '
-            f'text-anchor="middle">{k}</text>'
+            f'<text class="tick" x="{x(k):.1f}" y="{HEIGHT - BOTTOM + 20}" '
+            f'text-anchor="middle">{escape(name)}</text>'
         )
     middle = LEFT + (right - LEFT) / 2
     parts.append(
         f'<text class="axis" x="{middle:.0f}" y="{HEIGHT - 8}" text-anchor="middle">'
-        f"{escape(words.attempt)}</text>"
+        f"{escape(axis or words.attempt)}</text>"
         f'<text class="axis" transform="translate(14 {(HEIGHT - BOTTOM + TOP) / 2:.0f}) '
-        f'rotate(-90)" text-anchor="middle">{escape(words.score)}</text>'
+        f'rotate(-90)" text-anchor="middle">{escape(score or words.score)}</text>'
     )
-    for trace in shown:
-        if len(trace.band) == len(trace.mean):
+    shift = dodges(shown, attempts)
+    for trace, aside in zip(shown, shift, strict=True):
+        if len(trace.band) != len(trace.mean):
+            continue
+        if is_crowded(shown, attempts):
+            parts += [
+                f'<line class="bar {css(trace.color)}" x1="{x(k + aside):.1f}" '
+                f'x2="{x(k + aside):.1f}" y1="{y(b[0]):.1f}" y2="{y(b[1]):.1f}"/>'
+                for k, b in enumerate(trace.band)
+            ]
+        else:
             upper = [f"{x(k):.1f},{y(b[1]):.1f}" for k, b in enumerate(trace.band)]
             lower = [f"{x(k):.1f},{y(b[0]):.1f}" for k, b in enumerate(trace.band)]
             points = " ".join(upper + lower[::-1])
-            parts.append(f'<polygon class="band {_class(trace)}" points="{points}"/>')
-    for trace in shown:
-        points = " ".join(f"{x(k):.1f},{y(v):.1f}" for k, v in enumerate(trace.mean))
+            parts.append(f'<polygon class="band {css(trace.color)}" points="{points}"/>')
+    for trace, aside in zip(shown, shift, strict=True):
+        places = [(x(k + aside), y(v)) for k, v in enumerate(trace.mean)]
+        points = " ".join(f"{px:.1f},{py:.1f}" for px, py in places)
         dash = " dashed" if trace.dashed else ""
-        parts.append(f'<polyline class="line {_class(trace)}{dash}" points="{points}"/>')
+        parts.append(f'<polyline class="line {css(trace.color)}{dash}" points="{points}"/>')
         if attempts <= 30 and not trace.dashed:
-            parts += [
-                f'<circle class="dot {_class(trace)}" cx="{x(k):.1f}" cy="{y(v):.1f}" r="2.5"/>'
-                for k, v in enumerate(trace.mean)
-            ]
-    heights = spread([y(trace.mean[-1]) for trace in shown], 17)
-    for trace, height in zip(shown, heights, strict=True):
+            parts += [_mark(trace.color, px, py) for px, py in places]
+    ends = [y(trace.mean[-1]) for trace in shown]
+    heights = spread(ends, 17, TOP + 4, HEIGHT - BOTTOM)
+    for trace, aside, end, height in zip(shown, shift, ends, heights, strict=True):
+        if abs(end - height) > 6:
+            parts.append(
+                f'<line class="leader {css(trace.color)}" x1="{x(attempts - 1 + aside) + 5:.0f}" '
+                f'x2="{right + 12:.0f}" y1="{end:.1f}" y2="{height:.1f}"/>'
+            )
         parts.append(
-            f'<text class="label {_class(trace)}" x="{right + 10:.0f}" '
+            f'<text class="label {css(trace.color)}" x="{right + 16:.0f}" '
             f'y="{height + 4:.1f}">{escape(trace.label)}</text>'
         )
     return "\n".join([*parts, "</svg>"])
 
 
+def is_crowded(shown: Sequence[Trace], attempts: int) -> bool:
+    """Whether intervals are bars at each attempt instead of bands."""
+    return attempts <= 12 and sum(bool(trace.band) for trace in shown) > FEW
+
+
+def dodges(shown: Sequence[Trace], attempts: int) -> list[float]:
+    """How far aside each line is drawn, in attempts, so that bars stand beside each other."""
+    if not is_crowded(shown, attempts):
+        return [0.0] * len(shown)
+    drawn = [i for i, trace in enumerate(shown) if not trace.dashed]
+    width = 0.5 / len(drawn)
+    aside = {i: (place - (len(drawn) - 1) / 2) * width for place, i in enumerate(drawn)}
+    return [aside.get(i, 0.0) for i in range(len(shown))]
+
+
+def _mark(color: int, x: float, y: float) -> str:
+    """A point of a line; its shape tells colors apart that are alike."""
+    if color < 0 or SHAPES[color % len(SHAPES)] == "circle":
+        return f'<circle class="dot {css(color)}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+    corners = _CORNERS[SHAPES[color % len(SHAPES)]]
+    points = " ".join(f"{x + 3.8 * dx:.1f},{y + 3.8 * dy:.1f}" for dx, dy in corners)
+    return f'<polygon class="dot {css(color)}" points="{points}"/>'
+
+
+_CORNERS = {
+    "square": ((-0.75, -0.75), (0.75, -0.75), (0.75, 0.75), (-0.75, 0.75)),
+    "triangle": ((0, -1), (0.95, 0.75), (-0.95, 0.75)),
+    "diamond": ((0, -1.15), (1.15, 0), (0, 1.15), (-1.15, 0)),
+    "hexagon": ((-0.5, -0.9), (0.5, -0.9), (1, 0), (0.5, 0.9), (-0.5, 0.9), (-1, 0)),
+}
+
+
 def span(shown: Sequence[Trace]) -> tuple[float, float]:
-    """Lowest and highest value shown; [0, 1] for scores that stay in it."""
+    """Lowest and highest value shown; [0, 1] for scores that stay in it, unless all are low."""
     values = [v for t in shown for v in (*t.mean, *(end for band in t.band for end in band))]
     low, high = min(values), max(values)
     if low >= 0.0 and high <= 1.0:
-        return 0.0, 1.0
+        return 0.0, high if 0.0 < high <= 0.5 else 1.0
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
@@ -144,8 +231,14 @@ def attempt_ticks(attempts: int) -> list[int]:
     return [1, *middle, attempts]
 
 
-def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """The same heights, moved apart until no two are closer than ``gap``."""
+def spread(
+    heights: Sequence[float], gap: float, low: float = -math.inf, high: float = math.inf
+) -> list[float]:
+    """The same heights, moved apart until no two are closer than ``gap``.
+
+    Args:
+        low, high: Where they stay within, if there is room for all.
+    """
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     moved = [heights[i] for i in order]
     for _ in range(100):
@@ -154,16 +247,23 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
             if overlap > 0:
                 moved[i] -= overlap / 2
                 moved[i + 1] += overlap / 2
+    for i in reversed(range(len(moved))):
+        above = high if i == len(moved) - 1 else moved[i + 1] - gap
+        moved[i] = min(moved[i], above)
+    for i in range(len(moved)):
+        below = low if i == 0 else moved[i - 1] + gap
+        moved[i] = max(moved[i], below)
     placed = list(heights)
     for i, height in zip(order, moved, strict=True):
         placed[i] = height
     return placed
 
 
-def _breadth(text: str) -> float:
+def breadth(text: str) -> float:
     """About how wide a label is, in the chart's units."""
     return sum(13.0 if ord(letter) > 0x2E7F else 6.8 for letter in text)
 
 
-def _class(trace: Trace) -> str:
-    return "grey" if trace.color < 0 else f"c{trace.color % len(PALETTE)}"
+def css(color: int) -> str:
+    """Class of a color in the page's style; -1 is grey."""
+    return "grey" if color < 0 else f"c{color % len(PALETTE)}"

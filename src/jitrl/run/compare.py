@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from jitrl.core.stats import Cluster, Curve, Difference, Summary, curve, paired_difference, summary
+from jitrl.core.stats import (
+    Cluster,
+    Curve,
+    Difference,
+    Interval,
+    NoInterval,
+    Summary,
+    bootstrap,
+    curve,
+    paired_difference,
+    summary,
+)
 from jitrl.errors import ConfigError, InputError
 from jitrl.run.folder import asked_of
 from jitrl.run.results import Result
@@ -21,6 +32,7 @@ TERMS: dict[str, Callable[[Result], Any]] = {
     "attempts": lambda r: r.setting("run", "attempts"),
     "seeds": lambda r: r.record.seeds,
     "model": lambda r: (r.model, r.scorers, asked_of(r.setting("model", "options"))),
+    "writer": lambda r: (r.setting("writer", "name"), asked_of(r.setting("writer", "options"))),
     "evaluator": lambda r: (r.setting("memory", "evaluator"), "told" if r.record.told else "blind"),
     "rewards": lambda r: r.setting("run", "rewards"),
     "schedule": lambda r: (r.setting("run", "schedule"), r.setting("run", "order")),
@@ -29,6 +41,20 @@ TERMS: dict[str, Callable[[Result], Any]] = {
 }
 """What must be equal for a comparison to mean anything."""
 
+ORACLE = "oracle-hint"
+"""The agent that puts the solution into the prompt: a bound, and no competitor."""
+
+PROMPT_AGENTS = frozenset({"memory", "reflexion", "awm", "evotest", "prompt-update"})
+"""Agents that act on the model through its prompt alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """The best of the other runs, by Avg, and the difference from it; ours minus it."""
+
+    label: str
+    difference: Difference
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -36,15 +62,31 @@ class Line:
 
     Attributes:
         summary: Its numbers on the tasks, seeds and attempts that all runs share.
+        avg: Interval of its Avg.
         difference: Against the base; ``None`` for the base itself.
+        rival: ``None`` where there are less than three runs.
+        beyond: Its last attempt minus the base's best of all attempts.
         differs: The terms that are not those of the base, in words.
     """
 
     result: Result
     summary: Summary
+    avg: Interval | NoInterval
     curve: Curve
     difference: Difference | None
+    rival: Rival | None
+    beyond: Difference
     differs: tuple[str, ...]
+
+    @property
+    def agent(self) -> str:
+        """Entry point of the agent."""
+        return str(self.result.setting("run", "agent"))
+
+    @property
+    def works_by_prompt(self) -> bool:
+        """Whether the agent has nothing but the prompt to act through."""
+        return self.agent in PROMPT_AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +98,9 @@ class Comparison:
         by: What was resampled for the intervals.
         shape: Tasks, seeds and attempts that were compared.
         chances: Base's best of the first 1 … k attempts, shape [K].
+        passed: Interval of the base's best of all attempts.
+        hint: What the solution in the prompt adds to the static agent; ``None`` if not both of
+            the agents ``oracle-hint`` and ``static`` are there.
     """
 
     base: str
@@ -63,6 +108,18 @@ class Comparison:
     shape: tuple[int, int, int]
     lines: tuple[Line, ...]
     chances: tuple[float, ...]
+    passed: Interval | NoInterval
+    hint: Difference | None
+
+    @property
+    def first(self) -> Line:
+        """The base."""
+        return next(line for line in self.lines if line.result.label == self.base)
+
+    @property
+    def cannot_test_prompts(self) -> bool:
+        """Whether even the solution in the prompt does not show in this model's scores."""
+        return self.hint is not None and self.hint.verdict != "better"
 
     def meets(self, demand: Demand) -> bool:
         """Whether each run is better than the base, or is not worse."""
@@ -101,14 +158,18 @@ def compare(
         raise ConfigError(f"{' and '.join(labels)} share no task and seed, so nothing is paired")
     scores = {result.label: _shared(result, tasks, seeds, attempts) for result in results}
     own = scores[first.label]
+    best = own.max(axis=2, keepdims=True)
     lines = tuple(
         Line(
             result=result,
             summary=summary(scores[result.label]),
+            avg=_interval(scores[result.label].mean(axis=2), by),
             curve=curve(scores[result.label], by=by),
             difference=None
             if result is first
             else paired_difference(scores[result.label], own, by=by),
+            rival=_rival(result, results, scores, by),
+            beyond=paired_difference(scores[result.label][:, :, -1:], best, by=by),
             differs=differs[result.label],
         )
         for result in results
@@ -119,7 +180,35 @@ def compare(
         shape=(len(tasks), len(seeds), attempts),
         lines=lines,
         chances=tuple(np.maximum.accumulate(own, axis=2).mean(axis=(0, 1)).tolist()),
+        passed=_interval(best[:, :, 0], by),
+        hint=_hint(results, scores, by),
     )
+
+
+def _rival(
+    result: Result, results: Sequence[Result], scores: Mapping[str, np.ndarray], by: Cluster
+) -> Rival | None:
+    """The best other run that was not given the solution."""
+    others = [r.label for r in results if r is not result and r.setting("run", "agent") != ORACLE]
+    if len(results) < 3 or not others:
+        return None
+    best = max(others, key=lambda label: float(scores[label].mean()))
+    return Rival(best, paired_difference(scores[result.label], scores[best], by=by))
+
+
+def _hint(
+    results: Sequence[Result], scores: Mapping[str, np.ndarray], by: Cluster
+) -> Difference | None:
+    """The run with the solution in its prompt minus the static one."""
+    found = {result.setting("run", "agent"): scores[result.label] for result in reversed(results)}
+    if not {ORACLE, "static"} <= set(found):
+        return None
+    return paired_difference(found[ORACLE], found["static"], by=by)
+
+
+def _interval(cells: np.ndarray, by: Cluster) -> Interval | NoInterval:
+    """Of the mean of ``cells`` [T, S]."""
+    return bootstrap(cells if by == "task" else cells.T)
 
 
 def check_names(labels: Sequence[str], base: str, allow: Collection[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,6 +79,7 @@ def run(
     parts: Parts,
     *,
     watch: Callable[[Progress], None] = lambda progress: None,
+    command: str = "",
 ) -> Tally:
     """Play what the journals in ``folder`` do not hold yet.
 
@@ -86,6 +88,7 @@ def run(
 
     Args:
         watch: Called after each episode, from one thread at a time.
+        command: The command line that asked for it, for the record.
 
     Raises:
         ConfigError: If the folder holds a run of other settings, or no task is selected.
@@ -99,14 +102,20 @@ def run(
     environments.drop()
     tasks = select(everything, settings.run)
     seeds = seeds_of(settings.run)
+    judge = parts.evaluator(None)
     with (
-        folders.opened(folder, settings, tasks, seeds, parts.evaluator(None)) as record,
+        folders.opened(folder, settings, tasks, seeds, judge, command) as record,
         closing(folders.ledger(folder, settings.budget)) as ledger,
     ):
         campaign = _Campaign(
             settings, folder, parts, ledger, record.digest, everything, tasks, watch
         )
-        return campaign.play(seeds, environments)
+        started = time.perf_counter()
+        try:
+            return campaign.play(seeds, environments)
+        finally:
+            seconds = time.perf_counter() - started
+            folders.over(folder, record, seconds if campaign.was_busy else 0.0)
 
 
 def select(tasks: Sequence[Task], settings: Run) -> list[Task]:
@@ -176,12 +185,19 @@ class _Campaign:
         self._proposer = parts.proposer(ledger.meter("act"))
         self._evaluator = parts.evaluator(ledger.meter("judge"))
         self._learning, self._digest = ledger.meter("learn"), digest
+        self._ledger = ledger
         self._tasks, self._watch = tasks, watch
         self._place = {task.id: i for i, task in enumerate(everything)}
         self._family = {task.id: task.family for task in everything}
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._total = self._done = self._played = self._failed = 0
+        self._begun = False
+
+    @property
+    def was_busy(self) -> bool:
+        """Whether an episode was begun."""
+        return self._begun
 
     def play(self, seeds: Sequence[int], environments: _Environments) -> Tally:
         workers = self._settings.run.workers
@@ -243,6 +259,7 @@ class _Campaign:
     def _play(self, trial: Trial, agent: EpisodeAgent) -> Episode:
         if self._stop.is_set():
             raise Stopped(f"episode {trial.key} was not begun")
+        self._begun, started = True, time.perf_counter()
         try:
             return play(
                 trial,
@@ -258,6 +275,8 @@ class _Campaign:
             with suppress(Exception):  # what broke the episode may keep it from closing, too
                 self._environments.drop()
             raise
+        finally:
+            self._ledger.took("act", time.perf_counter() - started)
 
     def _finish(
         self,
@@ -272,7 +291,9 @@ class _Campaign:
         failure: Exception | None = None
         try:
             episode = future.result()
+            started = time.perf_counter()
             agent.learn(episode)
+            self._ledger.took("learn", time.perf_counter() - started)
         except _FATAL:
             raise
         except Exception as error:  # noqa: BLE001 - recorded, counted, and tried again on resume

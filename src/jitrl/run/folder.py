@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,13 @@ _FREE = {("run", "workers"), ("run", "max_failures")}
 
 
 class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One start of a run, and the code that it ran on."""
+    """One start of a run, and the code that it ran on.
+
+    Attributes:
+        command: The command line; "" if it was not started by one.
+        seconds: Wall time, 0 if there was nothing left to play; ``None`` if it was killed, or was
+            started by a version that did not say.
+    """
 
     started: float
     jitrl: str
@@ -37,6 +44,8 @@ class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     python: str
     numpy: str
     system: str
+    command: str = ""
+    seconds: float | None = None
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,7 +124,12 @@ def read(folder: Path) -> Record:
 
 @contextmanager
 def opened(
-    folder: Path, settings: Settings, tasks: Sequence[Task], seeds: Sequence[int], judge: Evaluator
+    folder: Path,
+    settings: Settings,
+    tasks: Sequence[Task],
+    seeds: Sequence[int],
+    judge: Evaluator,
+    command: str = "",
 ) -> Iterator[Record]:
     """Begin or resume the run in ``folder`` and keep other processes out of it meanwhile.
 
@@ -123,7 +137,7 @@ def opened(
         InputError: If it holds something else.
         ConfigError: If it holds a run of other settings, or is in use.
     """
-    record = _record(settings, tasks, seeds, judge)
+    record = _record(settings, tasks, seeds, judge, command)
     if not (folder / "run.json").is_file() and folder.is_dir() and not _is_begun(folder):
         raise InputError(f"{folder} is not empty and holds no run; choose a new folder")
     try:
@@ -144,8 +158,19 @@ def opened(
         lock.close()
 
 
+def over(folder: Path, record: Record, seconds: float) -> None:
+    """Write down how long the present session of ``record`` took."""
+    *before, last = record.sessions
+    timed = msgspec.structs.replace(last, seconds=seconds)
+    _write(folder / "run.json", msgspec.structs.replace(record, sessions=[*before, timed]))
+
+
+@cache
 def commit() -> str:
-    """Commit of the source tree this runs from (``+`` if it was changed), or the version."""
+    """Commit of the source tree this runs from (``+`` if it was changed), or the version.
+
+    Asked once a process: what is imported stays what it was.
+    """
     root = Path(jitrl.__file__).parents[2]
     if not (root / ".git").exists():
         return f"v{jitrl.__version__}"
@@ -166,7 +191,7 @@ def commit() -> str:
 
 
 def _record(
-    settings: Settings, tasks: Sequence[Task], seeds: Sequence[int], judge: Evaluator
+    settings: Settings, tasks: Sequence[Task], seeds: Sequence[int], judge: Evaluator, command: str
 ) -> Record:
     values = _values(settings)
     values["run"]["tasks"] = [task.id for task in tasks]
@@ -184,6 +209,7 @@ def _record(
                 python=platform.python_version(),
                 numpy=version("numpy"),
                 system=platform.platform(),
+                command=command,
             )
         ],
     )

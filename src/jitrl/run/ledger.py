@@ -1,4 +1,4 @@
-"""Ledger: what every model call cost, by phase, in a file that also holds the budget.
+"""Ledger: what model calls and episodes cost, by phase, in a file that also holds the budget.
 
 A call is written down before it is made, with an estimate of its tokens, and corrected after it.
 So the sum is right after a kill at any moment (a call that was under way counts), and processes
@@ -50,6 +50,11 @@ _KIND = Kind(
             nanodollars INTEGER NOT NULL,
             PRIMARY KEY (phase, model)
         ) WITHOUT ROWID""",
+        """CREATE TABLE IF NOT EXISTS clock(
+            phase TEXT PRIMARY KEY,
+            times INTEGER NOT NULL,
+            nanoseconds INTEGER NOT NULL
+        ) WITHOUT ROWID""",
     ),
 )
 _ADD = """
@@ -60,6 +65,12 @@ INSERT INTO total VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
     tokens_in = tokens_in + excluded.tokens_in,
     tokens_out = tokens_out + excluded.tokens_out,
     nanodollars = nanodollars + excluded.nanodollars
+"""
+
+
+_TICK = """
+INSERT INTO clock VALUES (?, 1, ?) ON CONFLICT DO UPDATE SET
+    times = times + 1, nanoseconds = nanoseconds + excluded.nanoseconds
 """
 
 
@@ -102,6 +113,19 @@ class Total:
     tokens_in: int
     tokens_out: int
     dollars: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """Wall time of a phase, summed over threads.
+
+    Attributes:
+        times: Episodes it was taken for; one that is played again counts again.
+    """
+
+    phase: Phase
+    times: int
+    seconds: float
 
 
 class Ledger:
@@ -147,6 +171,17 @@ class Ledger:
             ).fetchall()
         totals = [Total(*row) for row in rows]
         return tuple(sorted(totals, key=lambda total: (PHASES.index(total.phase), total.model)))
+
+    def took(self, phase: Phase, seconds: float) -> None:
+        """Add the wall time that one episode took in ``phase``."""
+        with self._file.transaction() as db:
+            db.execute(_TICK, (phase, round(seconds * _NANO)))
+
+    def spells(self) -> tuple[Spell, ...]:
+        """Wall time by phase, in the order of the phases; a phase that was not timed is missing."""
+        with self._file.reading() as db:
+            rows = db.execute("SELECT phase, times, nanoseconds / 1e9 FROM clock").fetchall()
+        return tuple(sorted((Spell(*row) for row in rows), key=lambda s: PHASES.index(s.phase)))
 
     def close(self) -> None:
         """Release the file; may be called twice."""

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jitrl.errors import ConfigError, MissingExtra
-from jitrl.run.chart import GREY, PALETTE, Trace, attempt_ticks, nice_ticks, span, spread
+from jitrl.run.chart import (
+    GREY,
+    PALETTE,
+    SHAPES,
+    Trace,
+    attempt_ticks,
+    dodges,
+    is_crowded,
+    nice_ticks,
+    span,
+    spread,
+)
 from jitrl.run.words import Words
 
 _CHINESE_FONTS = (
@@ -50,28 +61,32 @@ def write(path: Path, shown: Sequence[Trace], words: Words) -> None:
         figure = Figure(figsize=(7.6, 3.8), dpi=200, layout="constrained")
         axes = figure.add_subplot()
         attempts = max(len(trace.mean) for trace in shown)
-        for trace in shown:
+        crowded = is_crowded(shown, attempts)
+        for trace, aside in zip(shown, dodges(shown, attempts), strict=True):
             color = _color(trace)
-            x = range(1, len(trace.mean) + 1)
+            x = [k + 1 + aside for k in range(len(trace.mean))]
             axes.plot(
                 x,
                 trace.mean,
                 color=color,
                 linewidth=1 if trace.dashed else 1.8,
                 linestyle="--" if trace.dashed else "-",
-                marker="o" if attempts <= 30 and not trace.dashed else None,
+                marker=_marker(trace) if attempts <= 30 and not trace.dashed else None,
                 markersize=3,
             )
             if len(trace.band) == len(trace.mean):
                 lower, upper = zip(*trace.band, strict=True)
-                axes.fill_between(x, lower, upper, color=color, alpha=0.14, linewidth=0)
+                if crowded:
+                    axes.vlines(x, lower, upper, color=color, alpha=0.55, linewidth=1)
+                else:
+                    axes.fill_between(x, lower, upper, color=color, alpha=0.14, linewidth=0)
         ticks = nice_ticks(*span(shown))
         low, high = ticks[0], ticks[-1]
-        heights = spread([trace.mean[-1] for trace in shown], 0.055 * (high - low))
+        heights = spread([trace.mean[-1] for trace in shown], 0.055 * (high - low), low, high)
         for trace, height in zip(shown, heights, strict=True):
             axes.annotate(
                 trace.label,
-                (attempts, height),
+                (attempts + (0.3 if crowded else 0), height),
                 xytext=(8, 0),
                 textcoords="offset points",
                 color=_color(trace),
@@ -89,6 +104,13 @@ def write(path: Path, shown: Sequence[Trace], words: Words) -> None:
         for spine in axes.spines.values():
             spine.set_visible(False)
         figure.savefig(path, format="png")
+
+
+_MARKERS = dict(zip(SHAPES, "os^Dh", strict=True))
+
+
+def _marker(trace: Trace) -> str:
+    return "o" if trace.color < 0 else _MARKERS[SHAPES[trace.color % len(SHAPES)]]
 
 
 def _color(trace: Trace) -> str:

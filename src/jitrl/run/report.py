@@ -1,15 +1,15 @@
-"""A comparison as Markdown, as data, and as one HTML page that needs nothing else."""
+"""A comparison as Markdown and as data, and what one must know of each of its rows."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from html import escape
 from typing import Any
 
 from jitrl.core.stats import FEWEST_CLUSTERS, Difference, Interval, NoInterval
-from jitrl.run import chart
-from jitrl.run.compare import Comparison, Line
+from jitrl.run import chart, grid
+from jitrl.run.bill import bill, extra
+from jitrl.run.compare import ORACLE, Comparison, Line
 from jitrl.run.results import Result
 from jitrl.run.words import Words
 
@@ -22,45 +22,31 @@ def data(comparison: Comparison, schema: str) -> dict[str, Any]:
         "base": comparison.base,
         "interval": {"level": 0.95, "method": "BCa bootstrap", "over": comparison.by},
         "shape": {"tasks": tasks, "seeds": seeds, "attempts": attempts},
-        "rows": [_row(line) for line in comparison.lines],
+        "base_best_of_k": {"mean": comparison.first.summary.best, **_interval(comparison.passed)},
+        "hint": comparison.hint and _difference(comparison.hint),
+        "cannot_test_prompts": comparison.cannot_test_prompts,
+        "rows": [_row(comparison, line) for line in comparison.lines],
     }
-
-
-def cells(line: Line, words: Words) -> tuple[str, ...]:
-    """What the table shows of a run: label, five numbers, difference, verdict."""
-    s = line.summary
-    numbers = (f"{value:.3f}" for value in (s.avg, s.final, s.first, s.last, s.best))
-    if line.difference is None:
-        return (line.result.label, *numbers, "–", "–")
-    verdict = words.verdicts[line.difference.verdict]
-    return (line.result.label, *numbers, difference(line.difference), verdict)
-
-
-def heads(comparison: Comparison, words: Words) -> tuple[str, ...]:
-    """Headings over ``cells``."""
-    return (
-        words.agent,
-        words.avg,
-        words.final,
-        words.first,
-        words.last,
-        words.best.format(k=comparison.shape[2]),
-        words.difference.format(base=comparison.base),
-        words.verdict,
-    )
-
-
-def difference(of: Difference) -> str:
-    """``+0.181 [+0.120, +0.260]``, or ``[n < 6]``, which ``note`` explains."""
-    match of.interval:
-        case Interval(low, high):
-            return f"{of.mean:+.3f} [{low:+.3f}, {high:+.3f}]"
-        case NoInterval():
-            return f"{of.mean:+.3f} [n < {FEWEST_CLUSTERS}]"
 
 
 def terms(line: Line, words: Words) -> str:
     """What one must know of a row, in one line."""
+    return " · ".join(_terms(line, words))
+
+
+def shared(comparison: Comparison, words: Words) -> tuple[str, ...]:
+    """The terms that all rows have in common."""
+    each = [_terms(line, words) for line in comparison.lines]
+    return tuple(term for term in each[0] if all(term in other for other in each[1:]))
+
+
+def own(comparison: Comparison, line: Line, words: Words) -> str:
+    """The terms that are not in every row."""
+    common = shared(comparison, words)
+    return " · ".join(term for term in _terms(line, words) if term not in common)
+
+
+def _terms(line: Line, words: Words) -> list[str]:
     result, run = line.result, line.result.record.settings["run"]
     size = {"t": len(result.record.tasks), "k": run["attempts"], "s": len(result.record.seeds)}
     judge = (words.told if result.record.told else words.blind).format(
@@ -78,6 +64,8 @@ def terms(line: Line, words: Words) -> str:
         words.protocol[run["protocol"]],
         _cost(result, words),
     ]
+    if line.agent == ORACLE:
+        said.append(words.oracle)
     if result.excluded:
         said.append(words.excluded.format(result.excluded))
     if result.failures:
@@ -86,15 +74,13 @@ def terms(line: Line, words: Words) -> str:
         said.append(words.unwritten.format(result.unwritten))
     if line.differs:
         said.append(words.differs.format("; ".join(line.differs)))
-    return " · ".join(said)
+    return said
 
 
 def _cost(result: Result, words: Words) -> str:
-    calls, cached = (sum(getattr(t, n) for t in result.cost) for n in ("calls", "cached"))
-    tokens = sum(total.tokens_in + total.tokens_out for total in result.cost)
-    said = words.calls.format(calls=calls, cached=cached, tokens=tokens)
-    dollars = sum(total.dollars for total in result.cost)
-    return f"{said}, ${dollars:.2f}" if dollars else said
+    took = bill(result)
+    said = words.calls.format(calls=took.calls, cached=took.cached, tokens=took.tokens)
+    return f"{said}, ${took.dollars:.2f}" if took.dollars else said
 
 
 def note(comparison: Comparison, words: Words) -> str:
@@ -106,6 +92,13 @@ def note(comparison: Comparison, words: Words) -> str:
     if held >= FEWEST_CLUSTERS or len(comparison.lines) == 1:
         return said
     return said + words.few.format(n=held, clusters=clusters, fewest=FEWEST_CLUSTERS)
+
+
+def warning(comparison: Comparison, words: Words) -> str:
+    """That prompt methods cannot be tested with this model, if so; else ""."""
+    if comparison.hint is None or not comparison.cannot_test_prompts:
+        return ""
+    return words.hint.format(difference=grid.difference(comparison.hint))
 
 
 def played(comparison: Comparison, words: Words) -> str:
@@ -129,71 +122,75 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def markdown(comparison: Comparison, words: Words) -> str:
-    """The table, the curve as a table of at most ten attempts, and how to read them."""
-    head = (*heads(comparison, words), words.terms)
-    rows = [(*cells(line, words), terms(line, words)) for line in comparison.lines]
-    labels = [line.result.label for line in comparison.lines]
+def commands(comparison: Comparison) -> tuple[str, ...]:
+    """The command lines that started the runs, each once."""
+    found = (command for line in comparison.lines for command in line.result.commands)
+    return tuple(dict.fromkeys(found))
+
+
+def markdown(comparison: Comparison, words: Words, command: str = "") -> str:
+    """The table, the curve as a table of at most ten attempts, the cost, and how to read them.
+
+    Args:
+        command: The command line that writes it.
+    """
+    shown = grid.scores(comparison, words)
+    rows = [(*row.cells, terms(row.line, words) if row.line else grid.NONE) for row in shown.rows]
+    names = [grid.label(comparison, line, words) for line in comparison.lines]
     curve = [
         (str(k), *(_point(line, k - 1) for line in comparison.lines))
         for k in chart.attempt_ticks(comparison.shape[2])
     ]
+    bills = grid.costs(comparison, words)
+    warned = warning(comparison, words)
     return "\n".join(
         [
             f"# {words.title}",
             "",
-            *_table(head, rows),
+            played(comparison, words),
             "",
+            *_table((*shown.heads, words.terms), rows),
+            "",
+            *([warned, ""] if warned else ()),
             note(comparison, words),
             "",
             f"## {words.curve}",
             "",
-            *_table((words.attempt, *labels), curve),
+            *_table((words.attempt, *names), curve),
             "",
+            f"## {words.cost}",
+            "",
+            *_table(bills.heads, [row.cells for row in bills.rows]),
+            "",
+            words.bill.format(base=comparison.base),
+            "",
+            *_commands(comparison, words, command),
         ]
     )
 
 
-def html(comparison: Comparison, words: Words) -> str:
-    """One page for light and dark, with the curve drawn in it."""
-    names = heads(comparison, words)
-    head = "".join(f"<th>{escape(text)}</th>" for text in names)
-    rows = []
-    for line in comparison.lines:
-        shown = cells(line, words)
-        verdict = line.difference.verdict if line.difference else "none"
-        kinds = [*("",) * (len(shown) - 1), verdict.replace(" ", "-")]
-        inner = "".join(
-            f'<td class="{kind}" data-head="{escape(name)}">{escape(text)}</td>'
-            for kind, name, text in zip(kinds, names, shown, strict=True)
-        )
-        rows.append(
-            f'<tr class="numbers">{inner}</tr>\n'
-            f'<tr class="terms"><td colspan="{len(shown)}">{escape(terms(line, words))}</td></tr>'
-        )
-    return _PAGE.format(
-        code=words.code,
-        title=escape(words.title),
-        curve=escape(words.curve),
-        style=_style(),
-        chart=chart.svg(chart.traces(comparison, words), words),
-        head=head,
-        rows="\n".join(rows),
-        note=escape(note(comparison, words)),
-        played=escape(played(comparison, words)),
-        legend=escape(words.legend),
-    )
+def _commands(comparison: Comparison, words: Words, command: str) -> list[str]:
+    groups = ((words.ran_by, commands(comparison)), (words.made_by, (command,) if command else ()))
+    lines = []
+    for said, given in groups:
+        if given:
+            lines += [f"{said}:", "", *(f"    {line}" for line in given), ""]
+    return lines
 
 
-def _row(line: Line) -> dict[str, Any]:
+def _row(comparison: Comparison, line: Line) -> dict[str, Any]:
     result, run = line.result, line.result.record.settings["run"]
-    s, d = line.summary, line.difference
+    s, d, more = line.summary, line.difference, extra(comparison, line)
     return {
         "label": result.label,
         "agent": run["agent"],
+        "folder": str(result.folder),
+        "journals": [str(path) for path in result.journals],
+        "commands": list(result.commands),
         "commit": result.commits,
         "config": result.record.digest,
         "environment": result.setting("environment", "name"),
+        "environment_options": result.setting("environment", "options"),
         "model": result.model,
         "scorers": list(result.scorers),
         "tasks": list(result.record.tasks),
@@ -206,23 +203,33 @@ def _row(line: Line) -> dict[str, Any]:
         "order": run["order"],
         "protocol": run["protocol"],
         "cost": [asdict(total) for total in result.cost],
+        "bill": asdict(bill(result)),
+        "extra": more and asdict(more),
         "excluded": result.excluded,
         "failures": result.failures,
         "unwritten": result.unwritten,
         "differs": list(line.differs),
         "avg": s.avg,
+        "avg_interval": _interval(line.avg),
+        "first": line.curve.mean[0],
         "final": s.final,
         "first_five": s.first,
         "last_five": s.last,
         "best_of_k": s.best,
-        "difference": d and {"mean": d.mean, "clusters": d.clusters, **_interval(d.interval)},
+        "difference": d and _difference(d),
         "verdict": d and d.verdict,
+        "rival": line.rival and {"label": line.rival.label, **_difference(line.rival.difference)},
+        "final_beyond_base_best_of_k": _difference(line.beyond),
         "curve": [
             {"mean": mean, **_interval(band)}
             for mean, band in zip(line.curve.mean, line.curve.band, strict=True)
         ],
         "scores": result.scores.tolist(),
     }
+
+
+def _difference(of: Difference) -> dict[str, Any]:
+    return {"mean": of.mean, "clusters": of.clusters, **_interval(of.interval)}
 
 
 def _interval(of: Interval | NoInterval) -> dict[str, Any]:
@@ -234,86 +241,9 @@ def _interval(of: Interval | NoInterval) -> dict[str, Any]:
 
 
 def _point(line: Line, k: int) -> str:
-    band = line.curve.band[k]
-    limits = f" [{band.low:.3f}, {band.high:.3f}]" if isinstance(band, Interval) else ""
-    return f"{line.curve.mean[k]:.3f}{limits}"
+    return grid.number(line.curve.mean[k], line.curve.band[k])
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     lines = [head, ("---",) * len(head), *rows]
     return ["| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines]
-
-
-def _style() -> str:
-    light = "".join(f".c{i}{{color:{color}}}" for i, color in enumerate(chart.PALETTE))
-    dark = "".join(f".c{i}{{color:{color}}}" for i, color in enumerate(chart.DARK_PALETTE))
-    return f"{_STYLE}\n{light}\n@media (prefers-color-scheme: dark){{{dark}}}"
-
-
-_STYLE = """\
-:root{color-scheme:light dark;--page:#ffffff;--text:#111827;--muted:#6b7280;--rule:#e5e7eb;
---good:#15803d;--bad:#b91c1c}
-@media (prefers-color-scheme: dark){:root{--page:#0f1218;--text:#e8eaee;--muted:#9aa3b2;
---rule:#2a303c;--good:#4ade80;--bad:#f87171}}
-body{margin:0;background:var(--page);color:var(--text);line-height:1.5;
-font-family:system-ui,-apple-system,"Segoe UI",Roboto,"PingFang SC","Microsoft YaHei",
-"Noto Sans CJK SC",sans-serif}
-main{max-width:940px;margin:0 auto;padding:32px 24px 48px}
-h1{font-size:1.5rem;margin:0 0 20px}
-h2{font-size:1.05rem;margin:36px 0 8px}
-.scroll{overflow-x:auto}
-table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
-th{font-weight:600;text-align:right;color:var(--muted);font-size:.82rem;padding:6px 10px;
-border-bottom:1px solid var(--rule);vertical-align:bottom}
-td{padding:10px 10px 0;text-align:right;white-space:nowrap}
-th:first-child,td:first-child{text-align:left;padding-left:0}
-.numbers td:first-child{font-weight:600}
-.terms td{white-space:normal;text-align:left;color:var(--muted);font-size:.8rem;
-padding:2px 0 10px;border-bottom:1px solid var(--rule)}
-.better{color:var(--good);font-weight:600}.worse{color:var(--bad);font-weight:600}
-.none,.no-evidence{color:var(--muted)}
-.note{color:var(--muted);font-size:.82rem;max-width:46rem}
-.chart{display:block;width:100%;height:auto}
-.grey{color:var(--muted)}
-.grid{stroke:var(--rule);stroke-width:1}
-.tick,.axis{fill:var(--muted);font-size:12px}
-.label{fill:currentColor;font-size:13px;font-weight:600}
-.line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
-.dashed{stroke-width:1.3;stroke-dasharray:4 4}
-.dot{fill:currentColor}
-.band{fill:currentColor;opacity:.14}
-@media (max-width:640px){main{padding:20px 16px 32px}thead{display:none}tr,.terms td{display:block}
-.numbers td{display:flex;justify-content:space-between;gap:16px;padding:2px 0}
-.numbers td:first-child{padding-top:12px}
-.numbers td:not(:first-child)::before{content:attr(data-head);color:var(--muted);font-weight:400}
-.tick,.axis{font-size:22px}.label{font-size:24px}}"""
-
-_PAGE = """\
-<!doctype html>
-<html lang="{code}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-<p class="note">{played}</p>
-<div class="scroll"><table>
-<thead><tr>{head}</tr></thead>
-<tbody>
-{rows}
-</tbody>
-</table></div>
-<p class="note">{note}</p>
-<h2>{curve}</h2>
-{chart}
-<p class="note">{legend}</p>
-</main>
-</body>
-</html>
-"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from jitrl.agents.asked import FAILED
 from jitrl.config import Budget
 from jitrl.errors import InputError
 from jitrl.run import folder as folders
-from jitrl.run.ledger import Total
+from jitrl.run.ledger import Spell, Total
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode
 
@@ -32,6 +32,8 @@ class Result:
         excluded: Most rows that one decision had to leave out, as the protocol asks.
         failures: Episodes that failed and were played again.
         unwritten: Lessons that the model that writes owes its agent: it failed, or wrote nonsense.
+        spells: Wall time of playing (``act``) and learning, summed over threads.
+        folder: Where it lies, with its raw episodes.
     """
 
     label: str
@@ -43,11 +45,29 @@ class Result:
     excluded: int
     failures: int
     unwritten: int = 0
+    spells: tuple[Spell, ...] = ()
+    folder: Path = field(default_factory=Path)
 
     @property
     def commits(self) -> str:
         """The commits it ran on, oldest first."""
-        return ", ".join(dict.fromkeys(session.commit for session in self.record.sessions))
+        return ", ".join(dict.fromkeys(session.commit for session in self._played))
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The command lines that started it, each once, oldest first."""
+        given = (session.command for session in self._played)
+        return tuple(dict.fromkeys(command for command in given if command))
+
+    @property
+    def _played(self) -> list[folders.Session]:
+        """The sessions that had something left to play."""
+        return [session for session in self.record.sessions if session.seconds != 0.0]
+
+    @property
+    def journals(self) -> tuple[Path, ...]:
+        """The memory file of each seed, which holds its raw episodes."""
+        return tuple(folders.store_path(self.folder, seed) for seed in self.record.seeds)
 
     def setting(self, group: str, name: str) -> Any:
         """One of its settings."""
@@ -83,21 +103,27 @@ def read(folder: Path, label: str = "") -> Result:
             f"{folder} is not finished: {missing} of {scores.size} episodes are missing; "
             "start it again to play them"
         )
+    with closing(folders.ledger(folder, Budget())) as ledger:
+        cost, spells = ledger.totals(), ledger.spells()
     return Result(
         label=label or folder.resolve().name,
         record=record,
         scores=scores,
         model=", ".join(models),
         scorers=tuple(scorers),
-        cost=_cost(folder),
+        cost=cost,
         excluded=excluded,
         failures=failures,
         unwritten=unwritten,
+        spells=spells,
+        folder=folder,
     )
 
 
 def gather(places: Sequence[str]) -> list[Result]:
     """The results in ``FOLDER`` or ``LABEL=FOLDER``; a folder of runs stands for all of them.
+
+    Those of one folder are in the order in which they were begun.
 
     Raises:
         InputError: If one of them holds no finished run.
@@ -108,15 +134,11 @@ def gather(places: Sequence[str]) -> list[Result]:
         top = Path(folder if equals else place)
         inside = [] if (top / "run.json").is_file() else sorted(top.glob("*/run.json"))
         if inside and not equals:
-            found += [read(path.parent) for path in inside]
+            runs = [read(path.parent) for path in inside]
+            found += sorted(runs, key=lambda run: run.record.sessions[0].started)
         else:
             found.append(read(top, label if equals else ""))
     return found
-
-
-def _cost(folder: Path) -> tuple[Total, ...]:
-    with closing(folders.ledger(folder, Budget())) as ledger:
-        return ledger.totals()
 
 
 def _journal(path: Path) -> list[Episode]:

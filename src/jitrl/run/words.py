@@ -17,11 +17,13 @@ class Words:
     title: str
     agent: str
     avg: str
-    final: str
     first: str
+    final: str
     last: str
     best: str
+    reference: str
     difference: str
+    rival: str
     verdict: str
     verdicts: dict[str, str]
     curve: str
@@ -46,6 +48,31 @@ class Words:
     few: str
     played: str
     legend: str
+    hint: str
+    mark: str
+    star: str
+    oracle: str
+    equal: str
+    own: str
+    differences: str
+    forest: str
+    values: str
+    setting: str
+    cost: str
+    acting: str
+    learning: str
+    tokens: str
+    dollars: str
+    per_extra: str
+    acting_s: str
+    learning_s: str
+    wall_s: str
+    bill: str
+    each: str
+    made_by: str
+    ran_by: str
+    minutes: str
+    seconds: str
 
     def sized(self, t: int, k: int, s: int) -> str:
         """Tasks, attempts and seeds, in the singular where there is one."""
@@ -58,11 +85,13 @@ ENGLISH = Words(
     title="Learning report",
     agent="agent",
     avg="Avg",
+    first="first",
     final="Final",
-    first="first five",
     last="last five",
     best="best of {k}",
+    reference="{base}, best of {k}",
     difference="Avg − {base} [95 %]",
+    rival="Avg − best other [95 %]",
     verdict="verdict",
     verdicts={"better": "better", "worse": "worse", "no evidence": "no evidence"},
     curve="Learning curve",
@@ -97,14 +126,46 @@ ENGLISH = Words(
     unwritten="{0} lessons could not be written",
     differs="differs in {0}",
     note=(
-        "Avg: mean over attempts. Final: last attempt. Best of {k}: the best attempt of each task "
-        "and seed (pass@{k} for scores of 0 or 1), which replaying one lucky attempt would reach. "
+        "Avg: mean over attempts. First, Final: first and last attempt. Best of {k}: the best "
+        "attempt of each task and seed (pass@{k} for scores of 0 or 1), which replaying one lucky "
+        "attempt would reach. "
         "Intervals: 95 %, BCa bootstrap over {clusters}; a verdict needs one that leaves out 0."
     ),
     few=" n < {fewest}: no interval, as it needs {fewest} {clusters} or more; here n = {n}.",
     played="Environment {what}; played on {when} (UTC).",
-    legend="Band: the 95 % interval of the mean at each attempt. Dashed: the best score of the "
-    "base up to that attempt.",
+    legend="Bands or bars: the 95 % interval of the mean at each attempt. Dashed: the best score "
+    "of the base up to that attempt.",
+    hint="This model cannot test prompt methods: with the solution in its prompt (oracle-hint) it "
+    "scores {difference} against static, which is within noise. Rows marked † act through the "
+    "prompt alone and say nothing about their methods.",
+    mark="†",
+    star="*",
+    oracle="is given the solution: a bound, no competitor",
+    equal="Equal for all: {0}.",
+    own="How each row came about",
+    differences="Differences in Avg",
+    forest="Dot: mean difference from {base}, paired by task and seed; bar: its 95 % interval. An "
+    "interval that leaves out 0 is evidence.",
+    values="Avg by value of the setting",
+    setting="setting",
+    cost="Cost",
+    acting="answers, acting",
+    learning="learning",
+    tokens="tokens",
+    dollars="dollars",
+    per_extra="per extra success",
+    acting_s="time acting",
+    learning_s="learning",
+    wall_s="wall clock",
+    bill="Answers: how often a model was asked, from a file or not; tokens and dollars are of "
+    "calls made. Per extra success: answers (and dollars) beyond those of {base} for each success "
+    "(or point of score) beyond its, where the verdict is better; negative: fewer were needed. "
+    "Times acting and learning are sums over threads.",
+    each="{calls:+,.1f} answers",
+    made_by="Made by",
+    ran_by="Runs were started by",
+    minutes="{0} min {1:02d} s",
+    seconds="{0:.1f} s",
 )
 
 CHINESE = Words(
@@ -112,11 +173,13 @@ CHINESE = Words(
     title="学习报告",
     agent="智能体",
     avg="平均",
+    first="首次",
     final="末次",
-    first="前五次",
     last="后五次",
     best="{k} 次取优",
+    reference="{base}，{k} 次取优",
     difference="平均 − {base} [95 %]",
+    rival="平均 − 其余最好 [95 %]",
     verdict="结论",
     verdicts={"better": "更好", "worse": "更差", "no evidence": "证据不足"},
     curve="学习曲线",
@@ -151,13 +214,41 @@ CHINESE = Words(
     unwritten="{0} 条总结未能写出",
     differs="不同之处：{0}",
     note=(
-        "平均：各次尝试的均值。末次：最后一次尝试。{k} 次取优：每个任务和种子的最好一次"
-        "（得分为 0/1 时即 pass@{k}），照搬一次侥幸的尝试就能达到。"
+        "平均：各次尝试的均值。首次、末次：第一次与最后一次尝试。{k} 次取优：每个任务和种子的"
+        "最好一次（得分为 0/1 时即 pass@{k}），照搬一次侥幸的尝试就能达到。"
         "区间：95 %，按{clusters}重抽样的 BCa 自助法；区间不含 0 才下结论。"
     ),
     few="n < {fewest}：至少 {fewest} 个{clusters}才有区间，此处 n = {n}。",
     played="环境 {what}；运行日期 {when}（UTC）。",
-    legend="色带：每次尝试均值的 95 % 区间。虚线：基准至该次尝试为止的最好得分。",
+    legend="色带或竖线：每次尝试均值的 95 % 区间。虚线：基准至该次尝试为止的最好得分。",
+    hint="该模型不能检验提示类方法：提示中给出解答（oracle-hint）时，与 static 之差为 "
+    "{difference}，在误差之内。标 † 的行只通过提示起作用，不能说明其方法的好坏。",
+    mark="†",
+    star="*",
+    oracle="已给出解答：只作上限，不参与比较",
+    equal="各行相同：{0}。",
+    own="每一行的来历",
+    differences="平均得分之差",
+    forest="圆点：与 {base} 的平均差，按任务和种子配对；横线：95 % 区间。区间不含 0 才算证据。",
+    values="各设定值的平均得分",
+    setting="设定值",
+    cost="开销",
+    acting="行动时的回答",
+    learning="学习时",
+    tokens="词元",
+    dollars="美元",
+    per_extra="每多成功一次",
+    acting_s="行动用时",
+    learning_s="学习用时",
+    wall_s="总历时",
+    bill="回答：向模型提问的次数，不论答案是否取自文件；词元和美元只计实际调用。"
+    "每多成功一次：结论为更好时，比 {base} 每多一次成功（或一分）所多用的回答（和美元）；"
+    "负数表示用得更少。行动和学习用时为各线程之和。",
+    each="{calls:+,.1f} 次回答",
+    made_by="生成命令",
+    ran_by="运行命令",
+    minutes="{0} 分 {1:02d} 秒",
+    seconds="{0:.1f} 秒",
 )
 
 LANGUAGES: dict[Language, Words] = {"en": ENGLISH, "zh": CHINESE}

@@ -1,0 +1,142 @@
+"""Experiments on the choices that a correction of scores rests on: arms by name, and worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SCHEMA = "jitrl.bench.choices/1"
+DEFAULT = "default"
+STATIC = "static"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One question, and the arms that answer it.
+
+    Attributes:
+        arms: As ``jitrl compare --arm`` takes them; the first is what the others differ from.
+        differ: Terms of comparison in which the arms differ on purpose.
+        values: Labels of the arms that are values of one setting, in their order; empty if none.
+    """
+
+    asks: str
+    arms: tuple[str, ...]
+    differ: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Settings of an experiment that are not given on the command line."""
+
+    settings: Mapping[str, Mapping[str, Any]]
+
+
+def _curve(asks: str, setting: str, values: tuple[str, ...], default: str) -> Choice:
+    """Values of one setting of the memory, each an arm, beside the default and the static agent."""
+    name = setting.rpartition(".")[2]
+    labels = {value: f"{name} {value}" for value in values}
+    arms = tuple(
+        f"{labels[value]}=jitrl,memory.{setting}={value}" for value in values if value != default
+    )
+    order = tuple(DEFAULT if value == default else labels[value] for value in values)
+    return Choice(asks, (f"{DEFAULT}=jitrl", STATIC, *arms), values=order)
+
+
+CHOICES: Mapping[str, Choice] = {
+    "update": Choice(
+        "Does it help more to correct scores or to tell the model in its prompt?",
+        (f"{DEFAULT}=jitrl", STATIC, "prompt-update", "oracle-hint"),
+    ),
+    "choose": Choice(
+        "Take the best corrected action, or sample?",
+        (
+            f"{DEFAULT}=jitrl",
+            STATIC,
+            *(
+                f"sampled {t}=jitrl,memory.rule.choose=sample,memory.rule.temperature={t}"
+                for t in ("1", "5", "20")
+            ),
+        ),
+    ),
+    "scores": Choice(
+        "Log-probabilities of tokens, or scores that the model states?",
+        tuple(
+            f"{agent} {scorer}={agent},model.options.scorer={scorer}"
+            for agent in ("jitrl", "static")
+            for scorer in ("letters", "verbalized", "sampling")
+        ),
+        differ=("model",),
+    ),
+    "k": _curve(
+        "How many rows may a decision use?",
+        "retrieval.k",
+        ("1", "3", "10", "30", "100", "null"),
+        "null",
+    ),
+    "beta": _curve(
+        "How much weighs an advantage against the model's logits?",
+        "rule.beta",
+        ("0", "1", "3", "10", "30", "90", "300"),
+        "90",
+    ),
+    "gamma": _curve(
+        "How far back does a reward reach?",
+        "gamma",
+        ("0", "0.3", "0.5", "0.6", "0.7", "0.8", "0.9", "0.99"),
+        "0.6",
+    ),
+    "threshold": _curve(
+        "How alike must states be?",
+        "retrieval.threshold",
+        ("0.2", "0.35", "0.5", "0.65", "0.8", "0.9", "0.99"),
+        "0.5",
+    ),
+    "novelty": _curve(
+        "How much is an untried action worth?",
+        "rule.novelty",
+        ("0", "3", "10", "30", "100"),
+        "30",
+    ),
+}
+
+_UNIFORM = {"name": "scripted"}
+WORLDS: Mapping[str, World] = {
+    "backoffice": World(
+        {
+            "environment": {
+                "name": "backoffice",
+                "options": {"templates": ["find:list"], "instances": 12},
+            },
+            "model": _UNIFORM,
+            "run": {"tasks": 12, "attempts": 10, "seeds": 3, "max_steps": 8},
+        }
+    ),
+    "text": World(
+        {
+            "environment": {
+                "name": "textworld-express",
+                "options": {"games": ["twc", "cook", "coin"], "seeds": list(range(40, 46))},
+            },
+            "model": _UNIFORM,
+            "run": {"attempts": 10, "seeds": 2},
+        }
+    ),
+}
+"""Small enough that eight arms take minutes on two cores; every setting can be given instead."""
+
+
+def given(world: World, flags: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The settings of ``world`` with those of the command line over them.
+
+    Options of another environment or model than the world's do not mix with the world's own.
+    """
+    merged: dict[str, dict[str, Any]] = {}
+    for group in {**world.settings, **flags}:
+        mine, theirs = dict(world.settings.get(group, {})), flags.get(group, {})
+        if "name" in theirs and theirs["name"] != mine.get("name"):
+            mine.pop("options", None)
+        merged[group] = {**mine, **theirs}
+    return merged

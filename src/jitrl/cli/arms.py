@@ -1,0 +1,80 @@
+"""Arms of a comparison: agents with settings of their own, each played in a folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from jitrl import config
+from jitrl.cli.main import COMMAND
+from jitrl.cli.output import people
+from jitrl.cli.progress import watched
+from jitrl.cli.settings import Flags, merge
+from jitrl.errors import InputError
+from jitrl.run import experiment, purse
+from jitrl.run.compose import compose
+from jitrl.run.experiment import Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One run: all settings but those of its agent are those of the command."""
+
+    label: str
+    settings: config.Settings
+
+
+def parsed(flags: Flags, texts: Sequence[str], origin: str = "--arm") -> list[Arm]:
+    """Arms written AGENT or LABEL=AGENT[,GROUP.SETTING=VALUE...].
+
+    Raises:
+        ConfigError: If a setting does not exist or cannot have that value.
+        InputError: If a label cannot be the name of a folder.
+    """
+    arms = []
+    for text in texts:
+        head, *overrides = text.split(",")
+        label, equals, agent = head.partition("=")
+        if not label.strip() or set(label) & set("/\\:") or label.startswith("."):
+            raise InputError(f"{origin}: {label!r} cannot be a label; it names a folder")
+        own: Flags = {group: dict(table) for group, table in flags.items()}
+        own.setdefault("run", {})["agent"] = agent if equals else label
+        merge(own, overrides, origin)
+        arms.append(Arm(label, config.load(own)))
+    return arms
+
+
+def play(arms: Sequence[Arm], where: Path, *, shared: bool = False) -> list[str]:
+    """Play each arm, or what is missing of it; returns LABEL=FOLDER of each.
+
+    Every part of every arm is looked for before the first episode.
+
+    Args:
+        shared: Whether the limits of the budget are those of all arms together, with whatever else
+            has a ledger in ``where``; else each arm has them for itself.
+
+    Raises:
+        BudgetExceeded: At a limit; what was finished is kept.
+        typer.Exit: With 1, if episodes failed.
+    """
+    parts = [compose(arm.settings) for arm in arms]
+    played = []
+    for arm, made in zip(arms, parts, strict=True):
+        settings, folder = arm.settings, where / arm.label
+        if shared:
+            others = [path.parent for path in where.glob("*/ledger.db")]
+            settings = purse.within(settings, folder, others)
+        played.append(_played(arm.label, settings, made, folder))
+    return played
+
+
+def _played(label: str, settings: config.Settings, parts: Parts, folder: Path) -> str:
+    with watched(label) as watch:
+        tally = experiment.run(settings, folder, parts, watch=watch, command=COMMAND.get())
+    if tally.failed:
+        people().print(f"{tally.failed} episodes of {label} failed; run the same again")
+        raise typer.Exit(1)
+    return f"{label}={folder}"

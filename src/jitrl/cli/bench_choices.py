@@ -1,0 +1,118 @@
+"""`jitrl bench choices`: what each choice of the method is worth, one experiment for each."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from jitrl.cli.output import JSON, emit, people
+from jitrl.cli.settings import Flags, with_settings
+from jitrl.errors import StoreError
+
+if TYPE_CHECKING:
+    from jitrl.run.compare import Comparison
+    from jitrl.run.shares import Shares
+
+What = Literal["update", "choose", "scores", "k", "beta", "gamma", "threshold", "novelty"]
+
+
+@with_settings(but=frozenset({"--agent", "--agent-options"}))
+def choices(
+    flags: Flags,
+    what: Annotated[
+        What,
+        typer.Option(
+            help="`update`: corrected scores or a prompt (agents jitrl and prompt-update). "
+            "`choose`: the best action or a sample. `scores`: log-probabilities or stated scores "
+            "(needs a model with an option `scorer`). `k`, `beta`, `gamma`, `threshold`, "
+            "`novelty`: values of one setting."
+        ),
+    ],
+    world: Annotated[
+        Literal["backoffice", "text"],
+        typer.Option(
+            help="Environment, tasks, attempts, seeds and a model that knows nothing, unless "
+            "given. `text` needs the extra `textworld-express` and Java."
+        ),
+    ] = "backoffice",
+    agents: Annotated[
+        str, typer.Option(help="Only the first arm and arms of these agents, as `jitrl,static`.")
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the runs and the report; resumes them.")
+    ] = None,
+    json: JSON = False,
+) -> None:
+    """Measure one choice of the method: all arms on equal terms, with the same tasks and seeds.
+
+    Writes report.html into the folder, and says what share of the retrieved rows came from other
+    tasks. The same command again resumes it.
+    """
+    from jitrl import config
+    from jitrl.bench import machine
+    from jitrl.bench.choices import CHOICES, SCHEMA, WORLDS, given
+    from jitrl.cli.arms import parsed, play
+    from jitrl.cli.table import show
+    from jitrl.run import folder, report
+    from jitrl.run.compare import compare
+    from jitrl.run.results import gather
+    from jitrl.run.shares import shares
+
+    choice = CHOICES[what]
+    asked = given(WORLDS[world], flags)
+    wanted = {agent.strip() for agent in agents.split(",") if agent.strip()}
+    arms = [
+        arm
+        for i, arm in enumerate(parsed(asked, choice.arms))
+        if i == 0 or not wanted or arm.settings.run.agent in wanted
+    ]
+    where = out or folder.default(config.load(asked), f"choices-{what}")
+    people().print(f"{choice.asks} {len(arms)} arms in {where}")
+    results = gather(play(arms, where))
+    comparison = compare(results, base=results[0].label, allow=choice.differ)
+    found = {r.label: shares(r.journals, comparison.shape[2]) for r in results}
+    show(comparison)
+    for label, of in found.items():
+        if of.share is not None:
+            people().print(Text(f"{label}: {_said(of)}", style="dim"))
+    _write(where / "report.html", comparison, choice.values)
+    if json:
+        emit(
+            {
+                **report.data(comparison, SCHEMA),
+                "what": what,
+                "asks": choice.asks,
+                "machine": machine.facts(),
+                "shares": {label: {**asdict(s), "share": s.share} for label, s in found.items()},
+            }
+        )
+
+
+def _said(of: Shares) -> str:
+    """The share of other tasks' rows, over all and at the first and last attempt."""
+    first, last = (
+        "none" if share is None else f"{share:.0%}"
+        for share in (of.by_attempt[0], of.by_attempt[-1])
+    )
+    return (
+        f"{of.share:.0%} of {of.rows:,} retrieved rows are of other tasks "
+        f"(first attempt {first}, last {last}; {of.decisions:,} decisions)"
+    )
+
+
+def _write(path: Path, comparison: Comparison, values: tuple[str, ...]) -> None:
+    """The report, with the values of one setting as a curve."""
+    from jitrl.cli.main import COMMAND
+    from jitrl.run import page
+    from jitrl.run.words import ENGLISH
+
+    try:
+        text = page.html(comparison, ENGLISH, COMMAND.get(), values=values)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+    people().print(f"wrote {path}")

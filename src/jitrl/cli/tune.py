@@ -1,0 +1,187 @@
+"""`jitrl tune`: settings for one's own tasks, within a budget, judged on held-out tasks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.text import Text
+
+from jitrl import config, registry
+from jitrl.cli.listing import Listing
+from jitrl.cli.main import COMMAND
+from jitrl.cli.output import JSON, emit, people
+from jitrl.cli.progress import watched
+from jitrl.cli.settings import Flags, with_settings
+from jitrl.cli.table import show
+from jitrl.errors import StoreError
+from jitrl.run import experiment, folder, report
+from jitrl.run import tune as tuning
+from jitrl.run.bill import bill
+from jitrl.run.compose import compose
+from jitrl.types import Task
+
+SCHEMA = "jitrl.tune/1"
+
+
+@with_settings(but=frozenset({"--agent", "--agent-options"}))
+def tune(
+    flags: Flags,
+    episodes: Annotated[
+        int, typer.Option(min=1, help="Most episodes in all, those on held-out tasks included.")
+    ] = 2000,
+    seconds: Annotated[
+        float | None, typer.Option(min=1, help="About so many seconds in all.")
+    ] = None,
+    held_out: Annotated[
+        str, typer.Option(help="Share of the tasks, or patterns, that nothing is chosen by.")
+    ] = "0.5",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the split and the candidates.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the search; the same again resumes it.")
+    ] = None,
+    json: JSON = False,
+) -> None:
+    """Search settings of the memory for your tasks: gamma, beta, threshold, k and exploration.
+
+    Candidates are drawn at random and play the search tasks, each with a fresh memory; the better
+    half goes on, round by round. The best one then meets the settings in force on held-out tasks.
+    Only these are reported as a result. Where their 95 % interval holds 0, the settings in force
+    are kept; else the new ones are written into the folder as jitrl.toml.
+
+    The limits on calls, tokens and dollars are those of the whole search. Answers of the model are
+    kept in the folder and used again, so that candidates cost few calls.
+    """
+    settings = config.load(flags)
+    where = out or folder.default(settings, "tune")
+    settings = _cached(_for_jitrl(settings), where)
+    tasks = _tasks(settings)
+
+    def planned() -> tuning.Plan:
+        search, held = tuning.split(tasks, held_out, seed)
+        tuning.affordable(episodes, settings, len(search), len(held))  # before anything is played
+        most = _pace(settings, where, search, seconds, episodes)
+        count = tuning.affordable(most, settings, len(search), len(held))
+        return tuning.Plan(search, held, count, seed)
+
+    plan = tuning.planned(where, planned)
+    most = tuning.episodes(plan.candidates, settings, len(plan.search), len(plan.held))
+    people().print(
+        f"{plan.candidates} candidates on {len(plan.search)} tasks, at most {most:,} episodes; "
+        f"{len(plan.held)} tasks are held out ({where})"
+    )
+    found = tuning.tune(settings, where, plan, _play)
+    written = _write(where / "jitrl.toml", found)
+    _show(found, written)
+    if json:
+        emit(_data(found, where, written))
+
+
+def _for_jitrl(settings: config.Settings) -> config.Settings:
+    run = msgspec.structs.replace(settings.run, agent="jitrl", options={})
+    return msgspec.structs.replace(settings, run=run)
+
+
+def _cached(settings: config.Settings, where: Path) -> config.Settings:
+    """Have the model keep its answers, if it can and nothing else was said."""
+    model = settings.model
+    takes = "cache" in inspect.signature(registry.load("models", model.name)).parameters
+    if not takes or {"cache", "replay"} & set(model.options):
+        return settings
+    where.mkdir(parents=True, exist_ok=True)
+    options = {**model.options, "cache": str(where / "answers.db")}
+    return msgspec.structs.replace(settings, model=msgspec.structs.replace(model, options=options))
+
+
+def _tasks(settings: config.Settings) -> list[Task]:
+    environment = compose(settings).environment()
+    try:
+        return experiment.select(list(environment.tasks()), settings.run)
+    finally:
+        environment.close()
+
+
+def _pace(
+    settings: config.Settings,
+    where: Path,
+    search: Sequence[str],
+    seconds: float | None,
+    episodes: int,
+) -> float:
+    """Episodes that the budget allows, at the pace and price of the first run."""
+    dollars = settings.budget.max_dollars
+    if seconds is None and dollars is None:
+        return episodes
+    first = tuning.first_run(settings, where, search, _play)
+    took, most = bill(first), float(episodes)
+    played = first.scores.size
+    if seconds is not None and took.wall_s:
+        most = min(most, seconds * played / took.wall_s)
+    if dollars is not None and took.dollars > 0:
+        most = min(most, dollars * played / took.dollars)
+    return most
+
+
+def _play(settings: config.Settings, where: Path, label: str) -> None:
+    with watched(label) as watch:
+        tally = experiment.run(
+            settings, where, compose(settings), watch=watch, command=COMMAND.get()
+        )
+    if tally.failed:
+        people().print(f"{tally.failed} episodes of {label} failed; run the same again")
+        raise typer.Exit(1)
+
+
+def _write(path: Path, found: tuning.Tuned) -> Path | None:
+    """The new settings, if there is evidence for them."""
+    if not found.is_better:
+        return None
+    try:
+        path.write_text(tuning.toml(found.best.changes), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+    return path
+
+
+def _show(found: tuning.Tuned, written: Path | None) -> None:
+    tried = Listing(("changes", "rounds", "score in the search"))
+    for one in found.tried[:10]:
+        changes = ", ".join(f"{name}={value}" for name, value in one.candidate.changes.items())
+        tried.add(changes or "none: as it is", f"{one.rounds}", f"{one.score:.3f}")
+    people().print(tried)
+    people().print(
+        Text("Scores in the search chose the best and are no result; held-out tasks are.", "dim")
+    )
+    if found.held is None:
+        people().print("No candidate was better than the settings in force: they are kept.")
+        return
+    people().print()
+    show(found.held)
+    people().print()
+    if written is None:
+        people().print(
+            "On held-out tasks there is no evidence that the best candidate is better: the "
+            "settings in force are kept."
+        )
+        return
+    people().print(f"Better on held-out tasks; {written}:")
+    people().print(Text(tuning.toml(found.best.changes)))
+
+
+def _data(found: tuning.Tuned, where: Path, written: Path | None) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "folder": str(where),
+        "is_better": found.is_better,
+        "settings": dict(found.best.changes) if found.is_better else {},
+        "written": None if written is None else str(written),
+        "best": {"label": found.best.label, "changes": dict(found.best.changes)},
+        "plan": msgspec.to_builtins(found.plan),
+        "tried": [asdict(one) for one in found.tried],
+        "held_out": found.held and report.data(found.held, "jitrl.compare/1"),
+    }

@@ -1,0 +1,206 @@
+"""What a comparison may cost before it is run: calls and tokens, times prices.
+
+An agent that has played already is taken at what its ledger says. Else a pilot asks the model for
+the first decision of a few tasks; without a pilot, tokens are guessed from the length of prompts.
+Episodes are taken to be as long as they may be, so the estimate is on the high side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal, cast
+
+import numpy as np
+
+from jitrl import registry
+from jitrl.config import Budget, Settings
+from jitrl.ports import Environment
+from jitrl.run import experiment
+from jitrl.run import folder as folders
+from jitrl.run.compose import compose
+from jitrl.run.ledger import Ledger
+from jitrl.run.loop import Trial
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Prompt
+
+Basis = Literal["ledger", "pilot", "prompt length"]
+
+STEPS = 15
+"""Steps of an episode where no limit is set."""
+SILENT = frozenset(
+    {"static", "jitrl", "ucb", "thompson", "memory", "replay-best", "oracle-hint", "gradient"}
+)
+"""Agents that ask a model for nothing but its choice; others are taken to write once an episode."""
+_WRITTEN = 512  # tokens of such a text
+_FRAME = 600  # characters of a prompt around the observation
+_ACTION_OUT = 12  # tokens a stated score of one action takes
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What one decision takes.
+
+    Attributes:
+        dollars: ``None`` where no price is known.
+    """
+
+    calls: float
+    tokens: float
+    dollars: float | None
+    basis: Basis
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What is left to play of one agent."""
+
+    label: str
+    episodes: int
+    calls: float
+    tokens: float
+    dollars: float | None
+    basis: Basis
+
+
+def estimate(label: str, settings: Settings, folder: Path, ask: Ask) -> Estimate:
+    """What the missing episodes of a run in ``folder`` may take."""
+    run = settings.run
+    whole = _tasks(settings) * run.attempts * len(experiment.seeds_of(run))
+    played = _played(folder)
+    missing = max(whole - played, 0)
+    known = _measured(folder, played)
+    if known:
+        calls, tokens, dollars = (None if x is None else missing * x for x in known)
+        return Estimate(label, missing, calls or 0, tokens or 0, dollars, "ledger")
+    steps = run.max_steps or STEPS
+    texts = (run.agent not in SILENT) + (
+        settings.memory.evaluator not in ("environment", "outcome")
+    )
+    written = texts * (steps * ask.tokens / max(ask.calls, 1) + _WRITTEN)
+    tokens_each = steps * ask.tokens + written
+    dollars_each = None if ask.dollars is None else steps * ask.dollars
+    if dollars_each is not None and ask.tokens:
+        dollars_each *= tokens_each / (steps * ask.tokens)
+    return Estimate(
+        label,
+        missing,
+        missing * (steps * ask.calls + texts),
+        missing * tokens_each,
+        None if dollars_each is None else missing * dollars_each,
+        ask.basis,
+    )
+
+
+def total(estimates: Sequence[Estimate]) -> float | None:
+    """Dollars of all; ``None`` if one of them is not known."""
+    dollars = [one.dollars for one in estimates]
+    return None if None in dollars else sum(d for d in dollars if d is not None)
+
+
+def pilot(settings: Settings, folder: Path, decisions: int) -> Ask:
+    """What one decision takes: asked for real ``decisions`` times, or guessed if that is 0.
+
+    Calls are counted in ``folder``, once; the same call again reads them.
+
+    Raises:
+        BudgetExceeded: If the budget does not allow it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with closing(folders.ledger(folder, settings.budget)) as ledger:
+        known = _asked(ledger, settings)
+        if known is not None or not decisions:
+            return known or _guessed(settings)
+        proposer = compose(settings).proposer(ledger.meter("act"))
+        with closing(_environment(settings)) as environment:
+            for index, prompt in enumerate(islice(_prompts(environment, settings), decisions)):
+                proposer.propose(prompt, np.random.default_rng([index, 0]))
+                ledger.took("act", 0.0)
+        return _asked(ledger, settings) or _guessed(settings)
+
+
+def _asked(ledger: Ledger, settings: Settings) -> Ask | None:
+    """What the pilot took a decision; ``None`` if it made no call."""
+    decisions = sum(spell.times for spell in ledger.spells())
+    totals = [t for t in ledger.totals() if t.phase == "act"]
+    calls = sum(t.calls for t in totals)
+    if not decisions or not calls:
+        return None
+    tokens = sum(t.tokens_in + t.tokens_out for t in totals)
+    dollars = sum(t.dollars for t in totals)
+    is_known = bool(dollars) or not _has_price_to_pay(settings)
+    return Ask(
+        calls / decisions, tokens / decisions, dollars / decisions if is_known else None, "pilot"
+    )
+
+
+def _guessed(settings: Settings) -> Ask:
+    """From the prompts of a few first decisions: three bytes a token, one call a decision."""
+    with closing(_environment(settings)) as environment:
+        prompts = list(islice(_prompts(environment, settings), 5))
+    read = float(np.mean([_length(prompt) for prompt in prompts]))
+    wrote = float(np.mean([_ACTION_OUT * len(prompt.actions) for prompt in prompts]))
+    prices = list(settings.budget.prices.values())
+    name = str(settings.model.options.get("model", ""))
+    price = settings.budget.prices.get(name) or (prices[0] if len(prices) == 1 else None)
+    if not _has_price_to_pay(settings):
+        return Ask(1.0, read + wrote, 0.0, "prompt length")
+    dollars = None if price is None else (price[0] * read + price[1] * wrote) / 1e6
+    return Ask(1.0, read + wrote, dollars, "prompt length")
+
+
+def _has_price_to_pay(settings: Settings) -> bool:
+    return settings.model.name not in ("embedded", "scripted")
+
+
+def _length(prompt: Prompt) -> float:
+    text = f"{prompt.goal}{prompt.observation}{''.join(prompt.actions)}"
+    return (len(text.encode()) + _FRAME) / 3
+
+
+def _prompts(environment: Environment, settings: Settings) -> Iterator[Prompt]:
+    """The prompt of the first decision of each task."""
+    for index, task in enumerate(experiment.select(list(environment.tasks()), settings.run)):
+        trial = Trial(task, index, 0, 0)
+        now = environment.reset(task, seed=int(trial.chance(2**31 + 1).generate_state(1)[0]))
+        yield Prompt(
+            goal=now.observation.goal,
+            observation=environment.codec.text(now.observation),
+            actions=environment.codec.actions(now.observation),
+        )
+
+
+def _tasks(settings: Settings) -> int:
+    """How many tasks are selected."""
+    with closing(_environment(settings)) as environment:
+        return len(experiment.select(list(environment.tasks()), settings.run))
+
+
+def _environment(settings: Settings) -> Environment:
+    named = settings.environment
+    return cast(Environment, registry.create("environments", named.name, named.options))
+
+
+def _played(folder: Path) -> int:
+    """Episodes in the journals of ``folder``."""
+    count = 0
+    for path in folder.glob("seed-*.db"):
+        with SQLiteStore(path, readonly=True) as store:
+            count += sum(episode.status != "aborted" for episode in store.episodes())
+    return count
+
+
+def _measured(folder: Path, played: int) -> tuple[float, float, float | None] | None:
+    """Calls, tokens and dollars an episode took so far; ``None`` before the first."""
+    if not played:
+        return None
+    with closing(folders.ledger(folder, Budget())) as ledger:
+        totals = ledger.totals()
+    return (
+        sum(t.calls for t in totals) / played,
+        sum(t.tokens_in + t.tokens_out for t in totals) / played,
+        sum(t.dollars for t in totals) / played,
+    )

@@ -1,0 +1,185 @@
+"""A comparison as one HTML page that needs nothing else, for light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from jitrl.run import chart, forest, grid, report
+from jitrl.run.compare import Comparison
+from jitrl.run.words import Words
+
+
+def html(
+    comparison: Comparison, words: Words, command: str = "", values: Sequence[str] = ()
+) -> str:
+    """Scores, learning curves, differences, cost, and how each row came about.
+
+    Args:
+        command: The command line that writes it.
+        values: Labels of runs that are values of one setting, in the order of a curve over them.
+    """
+    equal = report.shared(comparison, words)
+    rows = [
+        f"<dt>{escape(grid.label(comparison, line, words))}</dt>"
+        f"<dd>{escape(report.own(comparison, line, words))}</dd>"
+        for line in comparison.lines
+        if len(comparison.lines) > 1
+    ]
+    warned = report.warning(comparison, words)
+    return _PAGE.format(
+        code=words.code,
+        title=escape(words.title),
+        style=_style(),
+        played=escape(report.played(comparison, words)),
+        equal=escape(" " + words.equal.format(" · ".join(equal))) if equal else "",
+        warning=f'<p class="warning">{escape(warned)}</p>\n' if warned else "",
+        scores=_table(grid.scores(comparison, words)),
+        note=escape(report.note(comparison, words)),
+        curve=escape(words.curve),
+        chart=chart.svg(chart.traces(comparison, words), words),
+        legend=escape(words.legend),
+        forest=_values(comparison, words, values) + _forest(comparison, words),
+        cost=escape(words.cost),
+        costs=_table(grid.costs(comparison, words)),
+        bill=escape(words.bill.format(base=comparison.base)),
+        own=escape(words.own),
+        rows="\n".join(rows),
+        commands=_commands(comparison, words, command),
+    )
+
+
+def _table(shown: grid.Grid) -> str:
+    """Headings, a row for each run, and the verdict in its color."""
+    head = "".join(f"<th>{escape(text)}</th>" for text in shown.heads)
+    rows = []
+    for row in shown.rows:
+        verdict = (row.verdict or "none").replace(" ", "-")
+        inner = "".join(
+            f'<td class="{verdict if key == "verdict" else ""}" data-head="{escape(name)}">'
+            f"{escape(text)}</td>"
+            for key, name, text in zip(shown.keys, shown.heads, row.cells, strict=True)
+        )
+        rows.append(f'<tr class="numbers{"" if row.line else " reference"}">{inner}</tr>')
+    return (
+        f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n'
+        + "\n".join(rows)
+        + "\n</tbody>\n</table></div>"
+    )
+
+
+def _values(comparison: Comparison, words: Words, values: Sequence[str]) -> str:
+    """Avg over the values of one setting, with what the other runs reach as lines."""
+    if not values:
+        return ""
+    drawn = chart.svg(
+        chart.along(comparison, values), words, ticks=values, axis=words.setting, score=words.avg
+    )
+    return f"<h2>{escape(words.values)}</h2>\n{drawn}\n"
+
+
+def _forest(comparison: Comparison, words: Words) -> str:
+    """The differences as dots and bars, where there are any."""
+    shown = forest.twigs(comparison, words)
+    if not shown:
+        return ""
+    return (
+        f"<h2>{escape(words.differences)}</h2>\n{forest.svg(shown, words)}\n"
+        f'<p class="note">{escape(words.forest.format(base=comparison.base))}</p>\n'
+    )
+
+
+def _commands(comparison: Comparison, words: Words, command: str) -> str:
+    groups = ((words.ran_by, report.commands(comparison)), (words.made_by, (command,)))
+    return "".join(
+        f'<p class="note">{escape(said)}</p>\n'
+        + "".join(f"<pre>{escape(line)}</pre>\n" for line in given)
+        for said, given in groups
+        if any(given)
+    )
+
+
+def _style() -> str:
+    light = "".join(f".c{i}{{color:{color}}}" for i, color in enumerate(chart.PALETTE))
+    dark = "".join(f".c{i}{{color:{color}}}" for i, color in enumerate(chart.DARK_PALETTE))
+    return f"{_STYLE}\n{light}\n@media (prefers-color-scheme: dark){{{dark}}}"
+
+
+_STYLE = """\
+:root{color-scheme:light dark;--page:#ffffff;--text:#111827;--muted:#6b7280;--rule:#e5e7eb;
+--good:#15803d;--bad:#b91c1c}
+@media (prefers-color-scheme: dark){:root{--page:#0f1218;--text:#e8eaee;--muted:#9aa3b2;
+--rule:#2a303c;--good:#4ade80;--bad:#f87171}}
+body{margin:0;background:var(--page);color:var(--text);line-height:1.5;
+font-family:system-ui,-apple-system,"Segoe UI",Roboto,"PingFang SC","Microsoft YaHei",
+"Noto Sans CJK SC",sans-serif}
+main{max-width:1140px;margin:0 auto;padding:32px 24px 48px}
+h1{font-size:1.5rem;margin:0 0 20px}
+h2{font-size:1.05rem;margin:36px 0 8px}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
+th{font-weight:600;text-align:right;color:var(--muted);font-size:.82rem;padding:6px 7px;
+border-bottom:1px solid var(--rule);vertical-align:bottom}
+td{padding:10px 7px 0;text-align:right;white-space:nowrap}
+th:first-child,td:first-child{text-align:left;padding-left:0}
+.numbers td:first-child{font-weight:600}
+.numbers td{padding-bottom:9px;border-bottom:1px solid var(--rule)}
+.reference td{color:var(--muted)}.reference td:first-child{font-weight:400}
+.warning{border-left:3px solid var(--bad);padding:6px 12px;max-width:46rem;font-size:.92rem}
+dl{font-size:.82rem;color:var(--muted);margin:8px 0}dt{color:var(--text);font-weight:600}
+dd{margin:0 0 8px}
+pre{font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere;color:var(--muted);margin:4px 0}
+.better{color:var(--good);font-weight:600}.worse{color:var(--bad);font-weight:600}
+.none,.no-evidence{color:var(--muted)}
+.note{color:var(--muted);font-size:.82rem;max-width:46rem}
+.chart{display:block;width:100%;max-width:900px;height:auto}
+.grey{color:var(--muted)}
+.grid{stroke:var(--rule);stroke-width:1}
+.tick,.axis{fill:var(--muted);font-size:12px}
+.label{fill:currentColor;font-size:13px;font-weight:600}
+.line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
+.dashed{stroke-width:1.3;stroke-dasharray:4 4}
+.dot{fill:currentColor}
+.band{fill:currentColor;opacity:.14}
+.bar{stroke:currentColor;stroke-width:1.4;opacity:.55}
+.leader{stroke:currentColor;stroke-width:1;opacity:.5}
+.zero{stroke:var(--muted);stroke-width:1.3;stroke-dasharray:4 4}
+.range{stroke:currentColor;stroke-width:3;stroke-linecap:round}
+.value{fill:var(--muted);font-size:12px;font-variant-numeric:tabular-nums}
+@media (max-width:640px){main{padding:20px 16px 32px}thead{display:none}tr{display:block}
+.numbers td{display:flex;justify-content:space-between;gap:16px;padding:2px 0}
+.numbers td:first-child{padding-top:12px}
+.numbers td:not(:first-child)::before{content:attr(data-head);color:var(--muted);font-weight:400}
+.tick,.axis{font-size:22px}.label{font-size:24px}}"""
+
+_PAGE = """\
+<!doctype html>
+<html lang="{code}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+<p class="note">{played}{equal}</p>
+{warning}{scores}
+<p class="note">{note}</p>
+<h2>{curve}</h2>
+{chart}
+<p class="note">{legend}</p>
+{forest}<h2>{cost}</h2>
+{costs}
+<p class="note">{bill}</p>
+<h2>{own}</h2>
+<dl>
+{rows}
+</dl>
+{commands}</main>
+</body>
+</html>
+"""

@@ -1,0 +1,319 @@
+"""Settings for tasks of one's own: drawn at random, halved round by round, judged on other tasks.
+
+Every candidate plays the search tasks with a fresh memory. After each round the better half goes on
+with a new seed, so that luck with one seed does not decide; the settings in force always go on.
+The best of them meets the settings in force on the held-out tasks, which nothing was chosen by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from jitrl.config import Settings
+from jitrl.core.stats import FEWEST_CLUSTERS
+from jitrl.errors import ConfigError, InputError, RecordError, StoreError
+from jitrl.presets import Preset, load
+from jitrl.run import purse
+from jitrl.run.compare import Comparison, compare
+from jitrl.run.experiment import seeds_of
+from jitrl.run.results import Result, read
+from jitrl.types import Task
+
+SCHEMA = "jitrl.tune-plan/1"
+DEFAULT, TUNED = "default", "tuned"
+ROUNDS = 3
+MOST = 64
+"""Most candidates, whatever the budget is."""
+
+SPACE: Mapping[str, tuple[Any, ...]] = {
+    "gamma": (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
+    "rule.beta": (10.0, 30.0, 90.0, 200.0),
+    "rule.novelty": (0.0, 3.0, 10.0, 30.0, 60.0),
+    "rule.repeat": (0.0, 3.0, 9.0, 20.0),
+    "rule.repeat_action": (0.0, 3.0, 9.0, 20.0),
+    "rule.optimism": (0.0, 0.5, 0.8, 1.0),
+    "rule.choose": ("argmax", "sample"),
+    "retrieval.threshold": (0.3, 0.5, 0.65, 0.8, 0.9),
+    "retrieval.k": (10, 30, 100),
+}
+"""Settings of the memory that are searched, and their values."""
+
+Play = Callable[[Settings, Path, str], None]
+"""Plays a run, or what is missing of it: settings, folder, label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Settings of the memory that differ from those in force; none for these themselves."""
+
+    label: str
+    changes: Mapping[str, Any]
+
+    def applied(self, settings: Settings) -> Settings:
+        """``settings`` with the changes."""
+        memory = msgspec.structs.asdict(settings.memory)
+        for name, value in self.changes.items():
+            group, dot, key = name.rpartition(".")
+            if dot:
+                memory[group] = {**memory[group], key: value}
+            else:
+                memory[key] = value
+        kind = type(settings.memory)
+        return msgspec.structs.replace(settings, memory=kind(**memory))
+
+
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is searched, written down once: a resumed search does the same.
+
+    Attributes:
+        search, held: Ids of the tasks that are chosen by, and judged on.
+        candidates: How many, the settings in force among them.
+    """
+
+    search: list[str]
+    held: list[str]
+    candidates: int
+    seed: int
+    schema: str = SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One candidate in the search: rounds it played and its mean score in them, no result."""
+
+    candidate: Candidate
+    rounds: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What came of it.
+
+    Attributes:
+        best: The best candidate of the search; the settings in force if none was better.
+        tried: All candidates, best first.
+        held: Both on the held-out tasks; ``None`` if the settings in force were best.
+    """
+
+    plan: Plan
+    best: Candidate
+    tried: tuple[Tried, ...]
+    held: Comparison | None
+
+    @property
+    def is_better(self) -> bool:
+        """Whether there is evidence on the held-out tasks."""
+        return self.held is not None and self.held.meets("better")
+
+
+def split(tasks: Sequence[Task], held_out: str, seed: int) -> tuple[list[str], list[str]]:
+    """Ids of the search tasks and of the held-out tasks.
+
+    Args:
+        held_out: A share in (0, 1), drawn at random within each family, or patterns with commas.
+
+    Raises:
+        InputError: If one side is too small, or the text is neither.
+    """
+    try:
+        share = float(held_out)
+    except ValueError:
+        patterns = [part.strip() for part in held_out.split(",") if part.strip()]
+        held = [t.id for t in tasks if any(fnmatchcase(t.id, pattern) for pattern in patterns)]
+    else:
+        if not 0.0 < share < 1.0:
+            raise InputError(f"a share of held-out tasks lies in (0, 1), got {held_out}")
+        held = _drawn(tasks, share, seed)
+    search = [task.id for task in tasks if task.id not in held]
+    if len(held) < FEWEST_CLUSTERS or not search:
+        raise InputError(
+            f"{held_out!r} holds out {len(held)} of {len(tasks)} tasks; an interval needs at least "
+            f"{FEWEST_CLUSTERS} held-out tasks and the search at least one other"
+        )
+    return search, held
+
+
+def _drawn(tasks: Sequence[Task], share: float, seed: int) -> list[str]:
+    """About ``share`` of each family; what is left over is drawn from all."""
+    rng = np.random.default_rng([seed, len(tasks)])
+    order = [tasks[i] for i in rng.permutation(len(tasks))]
+    families: dict[str, list[str]] = {}
+    for task in order:
+        families.setdefault(task.family, []).append(task.id)
+    wanted = round(share * len(tasks))
+    held = [id for ids in families.values() for id in ids[: math.floor(share * len(ids))]]
+    rest = [task.id for task in order if task.id not in held]
+    chosen = set(held + rest[: wanted - len(held)])
+    return [task.id for task in tasks if task.id in chosen]
+
+
+def candidates(settings: Settings, count: int, seed: int) -> tuple[Candidate, ...]:
+    """The settings in force, then ``count - 1`` others that change one to four of them."""
+    memory = settings.memory
+    preset = load(memory.preset).changed(memory.rule, memory.retrieval, memory.gamma)
+    rng = np.random.default_rng([seed, 1])
+    names, found = list(SPACE), [Candidate(DEFAULT, {})]
+    seen: set[str] = set()
+    while len(found) < count:
+        chosen = rng.choice(len(names), size=int(rng.integers(1, 5)), replace=False)
+        changes = {}
+        for name in (names[i] for i in sorted(chosen)):
+            others = [value for value in SPACE[name] if value != _now(preset, name)]
+            changes[name] = others[int(rng.integers(len(others)))]
+        if repr(changes) not in seen:
+            seen.add(repr(changes))
+            found.append(Candidate(f"c{len(found):02d}", changes))
+    return tuple(found)
+
+
+def _now(preset: Preset, name: str) -> Any:
+    group, dot, key = name.rpartition(".")
+    return getattr(getattr(preset, group), key) if dot else preset.gamma
+
+
+def sizes(count: int) -> list[int]:
+    """How many candidates play each round: all, half of them, a quarter, at least two."""
+    rounds = [count]
+    while len(rounds) < ROUNDS and rounds[-1] > 2:
+        rounds.append(max(2, math.ceil(rounds[-1] / 2)))
+    return rounds
+
+
+def episodes(count: int, settings: Settings, search: int, held: int) -> int:
+    """Most episodes that ``count`` candidates take, with the held-out tasks."""
+    attempts, seeds = settings.run.attempts, len(seeds_of(settings.run))
+    played = sum(sizes(count)) + len(sizes(count)) - 1  # the settings in force always go on
+    return attempts * (played * search + 2 * held * seeds)
+
+
+def affordable(budget: float, settings: Settings, search: int, held: int) -> int:
+    """Most candidates that ``budget`` episodes allow.
+
+    Raises:
+        InputError: If they are too few for two candidates.
+    """
+    least = episodes(2, settings, search, held)
+    if budget < least:
+        raise InputError(
+            f"a budget of {budget:,.0f} episodes is too small: two candidates take {least:,}; "
+            "take fewer tasks, attempts or seeds, or more episodes"
+        )
+    return next(n for n in range(MOST, 1, -1) if episodes(n, settings, search, held) <= budget)
+
+
+def planned(folder: Path, wanted: Callable[[], Plan]) -> Plan:
+    """The plan in ``folder``, or the one that is ``wanted``, which is written there.
+
+    Raises:
+        RecordError: If the file there is no plan.
+    """
+    path = folder / "plan.json"
+    if path.is_file():
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Plan)
+        except msgspec.DecodeError as error:
+            raise RecordError(f"{path} is not the plan of a search: {error}") from error
+    plan = wanted()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+    return plan
+
+
+def tune(settings: Settings, folder: Path, plan: Plan, play: Play) -> Tuned:
+    """Search, then compare the best with the settings in force on the held-out tasks.
+
+    The budget of ``settings`` is that of the whole search.
+
+    Raises:
+        BudgetExceeded: At its limit; the same call goes on from there.
+        ConfigError: If ``folder`` holds a search of other settings.
+    """
+    pool = candidates(settings, plan.candidates, plan.seed)
+    default, first = pool[0], max(seeds_of(settings.run)) + 1
+    found: dict[str, list[Result]] = {candidate.label: [] for candidate in pool}
+    alive: Sequence[Candidate] = pool
+    for number, size in enumerate(sizes(len(pool))):
+        alive = _best(alive, found)[:size] if number else pool
+        for candidate in dict.fromkeys((default.label, *(c.label for c in alive))):
+            one = next(c for c in pool if c.label == candidate)
+            where = folder / f"round-{number}" / one.label
+            asked = _asked(one.applied(settings), plan.search, (first + number,))
+            found[one.label].append(_played(asked, where, folder, one.label, play))
+    order = _best([*alive, *(c for c in (default,) if c not in alive)], found)
+    tried = sorted(
+        (Tried(c, len(found[c.label]), _mean(found[c.label])) for c in pool),
+        key=lambda t: (-t.rounds, -t.score),
+    )
+    best = order[0]
+    held = None if best is default else _held(settings, folder, plan, best, play)
+    return Tuned(plan, best, tuple(tried), held)
+
+
+def first_run(settings: Settings, folder: Path, search: Sequence[str], play: Play) -> Result:
+    """The first run of the search, from which its pace is known; it is not played again."""
+    asked = _asked(settings, search, (max(seeds_of(settings.run)) + 1,))
+    return _played(asked, folder / "round-0" / DEFAULT, folder, DEFAULT, play)
+
+
+def _held(settings: Settings, folder: Path, plan: Plan, best: Candidate, play: Play) -> Comparison:
+    seeds, default = seeds_of(settings.run), Candidate(DEFAULT, {})
+    results = []
+    for name, where, candidate in (
+        (DEFAULT, DEFAULT, default),
+        (TUNED, f"{TUNED}-{best.label}", best),
+    ):
+        asked = _asked(candidate.applied(settings), plan.held, seeds)
+        results.append(_played(asked, folder / "held-out" / where, folder, name, play))
+    return compare(results, base=DEFAULT)
+
+
+def _played(settings: Settings, where: Path, folder: Path, label: str, play: Play) -> Result:
+    others = [path.parent for path in folder.rglob("ledger.db")]
+    play(purse.within(settings, where, others), where, label)
+    return read(where, label)
+
+
+def _asked(settings: Settings, tasks: Sequence[str], seeds: Sequence[int]) -> Settings:
+    run = msgspec.structs.replace(settings.run, tasks=tuple(tasks), seeds=tuple(seeds))
+    return msgspec.structs.replace(settings, run=run)
+
+
+def _best(alive: Sequence[Candidate], found: Mapping[str, Sequence[Result]]) -> list[Candidate]:
+    """Best first; among equals the settings in force, then the one that came first."""
+    return sorted(alive, key=lambda c: (-_mean(found[c.label]), bool(c.changes)))
+
+
+def _mean(results: Sequence[Result]) -> float:
+    return round(float(np.mean([result.scores.mean() for result in results])), 9)
+
+
+def toml(changes: Mapping[str, Any]) -> str:
+    """A section for jitrl.toml.
+
+    Raises:
+        ConfigError: If a value cannot be written in TOML.
+    """
+    lines, tables = ["[memory]"], dict[str, list[str]]()
+    for name, value in changes.items():
+        if not isinstance(value, str | int | float):
+            raise ConfigError(f"{name} = {value!r} cannot be written in TOML")
+        said = f'"{value}"' if isinstance(value, str) else repr(value)
+        group, dot, key = name.rpartition(".")
+        if dot:
+            tables.setdefault(group, []).append(f"{key} = {said}")
+        else:
+            lines.append(f"{key} = {said}")
+    lines += [f"{group} = {{ {', '.join(items)} }}" for group, items in tables.items()]
+    return "\n".join(lines) + "\n"

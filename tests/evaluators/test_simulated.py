@@ -55,6 +55,14 @@ def test_steps_of_a_success_are_good_unless_they_were_come_back_from():
     assert judged.rewards == (0.0, 0.0, 0.5, 1.5)
 
 
+def test_one_that_is_told_errs_on_steps_alone():
+    judge = Simulated(kind="told", reliability=0.0, weight=0.5)
+    assert judge.judge(episode(outcome=WON)).rewards == (-0.5, 0.5)
+    judged = judge.judge(episode(outcome=LOST))
+    assert judged.info["verdict"] == "failure"
+    assert judged.basis == "state_check"
+
+
 def test_the_step_that_ended_a_failure_is_bad():
     lived = episode(("a", "b", "c"), outcome=LOST)
     assert worth(lived, is_success=False).tolist() == [0, -1]

@@ -9,9 +9,9 @@ import numpy as np
 
 from jitrl.errors import ConfigError
 from jitrl.evaluators.gold import gold
-from jitrl.types import Episode, Judgment, Scored, State, Unscored
+from jitrl.types import Basis, Episode, Judgment, Scored, State, Unscored
 
-Kind = Literal["outcome", "steps"]
+Kind = Literal["outcome", "steps", "told"]
 
 
 class Simulated:
@@ -22,7 +22,8 @@ class Simulated:
     success with probability p, and a failure a success with 1 - p (1 - b). The reported outcome,
     1 or 0, is added to the last step's reward.
 
-    With ``kind = "steps"`` each step is scored besides. What a step was worth in truth is read off
+    With ``kind = "steps"`` each step is scored besides, and with ``told``, too, where the reported
+    outcome is always the true one. What a step was worth in truth is read off
     the outcome: in a success +1 if it led on (states that were come back to led nowhere) and 0
     otherwise; in a failure -1 for the step that ended the task and 0 for the others. The sign is
     reported right with probability p, else the opposite one (for 0: either), and counts
@@ -33,7 +34,8 @@ class Simulated:
     Args:
         reliability: Probability p of a right report.
         bias: Probability b that a failure is reported as a success whatever else.
-        kind: What is reported: the outcome alone, or steps, too.
+        kind: What is reported: the ``outcome`` alone, ``steps``, too, or steps by one who is
+            ``told`` the outcome.
         weight: Reward of a step that is reported as good.
         success: Least sum of rewards that counts as a success.
         seed: Another seed, other errors; the errors of an episode depend on it and the episode's
@@ -48,7 +50,7 @@ class Simulated:
         reliability: float = 1.0,
         bias: float = 0.0,
         kind: Kind = "outcome",
-        weight: float = 1 / 3,
+        weight: float = 0.1,
         success: float = 1.0,
         seed: int = 0,
     ) -> None:
@@ -68,12 +70,17 @@ class Simulated:
         rng = np.random.default_rng([self._seed, zlib.crc32(episode.key.encode())])
         is_wrong, is_flattered = rng.random(2) >= (self._p, 1.0 - self._b)
         reported = bool(is_success ^ is_wrong) or (not is_success and bool(is_flattered))
+        if self._kind == "told":
+            reported = is_success
         rewards = np.zeros(len(episode.steps))
-        if self._kind == "steps":
+        if self._kind != "outcome":
             rewards += self._weight * self._signs(worth(episode, is_success=is_success), rng)
         rewards[-1] += reported
         info = {"verdict": "success" if reported else "failure"}
-        return Scored(tuple(rewards.tolist()), self.name, "llm_judge", self.told, info)
+        basis: Basis = "llm_judge"
+        if self._kind == "told":
+            basis = episode.outcome.basis if episode.outcome else "state_check"
+        return Scored(tuple(rewards.tolist()), self.name, basis, self.told, info)
 
     def _signs(self, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """What is reported of each step, shape [T]."""

@@ -17,8 +17,9 @@ import numpy as np
 from jitrl.bench import machine
 from jitrl.bench.attempts import attempt
 from jitrl.bench.judge_prior import Inclined
+from jitrl.bench.learning import Number
 from jitrl.bench.learning_pool import Tell, each
-from jitrl.core.stats import Difference, Interval, NoInterval, bootstrap, paired_difference
+from jitrl.core.stats import Difference, bootstrap, paired_difference
 from jitrl.envs.backoffice import Backoffice
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.simulated import Kind, Simulated
@@ -79,14 +80,6 @@ SETS: Mapping[What, tuple[Arm, ...]] = {
     ),
     "steps": (*LEVELS, *_judges("blind, steps", "steps"), *_judges("told, steps", "told")),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A mean over tasks and seeds with its interval, tasks resampled."""
-
-    mean: float
-    interval: Interval | NoInterval
 
 
 @dataclass(frozen=True, slots=True)

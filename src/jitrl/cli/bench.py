@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.progress import Progress, TaskID
 
+from jitrl.cli.bench_judge import judge
 from jitrl.cli.bench_learning import learn
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import InputError
@@ -26,6 +27,7 @@ def bench() -> None:
 
 
 app.command()(learn)
+app.command()(judge)
 
 
 @app.command()

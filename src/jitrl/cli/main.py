@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "Show why a decision fell as it did, and what would have turned it.",
     "memory": "List, show, quarantine, restore, export, import, rebuild and check a memory.",
     "model": "Install the embedded model and probe models.",
+    "evaluator": "Compare evaluators with outcomes and people, and label steps by hand.",
     "bench": "Measure retrieval and decisions.",
     "config": "Show the settings in force and where each comes from.",
 }

@@ -60,6 +60,7 @@ class Judge:
         outcome: Reward of a success at the last step; 0 leaves verdicts out.
         success: Least sum of rewards that is called a success when told.
         samples: Answers whose mean counts, and whose majority is the verdict.
+        first: Number of the first sample; another one is another draw, in a file of answers, too.
         temperature: Of the answers; more than one sample needs one above 0.
         max_tokens: Most tokens of an answer.
         max_chars: Characters of all pages together; long episodes are cut in the middle.
@@ -83,6 +84,7 @@ class Judge:
         outcome: float = 1.0,
         success: float = 1.0,
         samples: int = 1,
+        first: int = 0,
         temperature: float = 0.0,
         max_tokens: int = 2048,
         max_chars: int = 60_000,
@@ -109,7 +111,7 @@ class Judge:
         self._grade, self._weight, self._outcome = grade, weight, outcome
         self._success, self._samples, self._temperature = success, samples, temperature
         self._max_tokens, self._max_chars = max_tokens, max_chars
-        self._guard, self._seed = guard, seed
+        self._guard, self._seed, self._first = guard, seed, first
         self.told = mode == "told"
         kind = mode if grade == "steps" else "whole"
         self.name = f"judge-{kind}/{self._writer.name}"
@@ -129,7 +131,7 @@ class Judge:
         if self.told and known is None:
             return Unscored("no outcome yet", self.name)
         said: list[_Said] = []
-        for sample in range(self._samples):
+        for sample in range(self._first, self._first + self._samples):
             try:
                 said.append(self._ask(episode, known, sample))
             except UnreadableAnswer as error:

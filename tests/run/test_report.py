@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -46,6 +47,14 @@ def test_told_transfer_failures_and_differences_are_said(comparison):
     assert "transfer, own task left out" in text
     assert "· rounds ·" in text
     assert "differs in evaluator: ('environment', 'told'); " in text
+
+
+def test_episodes_that_could_not_be_judged_are_counted():
+    made = replace(result("s", learned()), unscored=3)
+    (line,) = compare([made]).lines
+    assert "3 episodes not scored" in report.terms(line, ENGLISH)
+    assert "3 次未能评分" in report.terms(line, CHINESE)
+    assert report.data(compare([made]), "x")["rows"][0]["unscored"] == 3
 
 
 def test_the_numbers_in_markdown_are_those_of_the_comparison(comparison):

@@ -170,6 +170,7 @@ def measure(
     tasks: int = 16,
     seeds: int = 5,
     attempts: int = 12,
+    arms: Sequence[Arm] = (),
     workers: int = 1,
     tell: Tell = lambda share: None,
 ) -> Report:
@@ -179,9 +180,10 @@ def measure(
         tasks: So many tasks, each of another template, spread evenly over all templates.
         seeds: So many seeds, each another frozen model with other errors.
         attempts: Episodes of each task and seed.
+        arms: Those of ``what`` if empty; the first is what others are compared with.
         tell: Called with the share that is done.
     """
-    arms, places = SETS[what], _spread(tasks)
+    arms, places = arms or SETS[what], _spread(tasks)
     parts = [places[first : first + 6] for first in range(0, len(places), 6)]
     jobs = [Job(arm, part, range(seeds), attempts) for arm in arms for part in parts]
     played = each(run, jobs, workers, tell)
@@ -192,7 +194,7 @@ def measure(
         name: np.array(list(itertools.chain.from_iterable(p.scores for p in parts_played)))
         for name, parts_played in mine.items()
     }
-    nothing = tables[LEVELS[0].name]
+    nothing = tables[arms[0].name]
     listed = Backoffice(instances=1).tasks()
     return Report(
         SCHEMA,

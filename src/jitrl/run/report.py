@@ -82,6 +82,8 @@ def terms(line: Line, words: Words) -> str:
         said.append(words.excluded.format(result.excluded))
     if result.failures:
         said.append(words.failures.format(result.failures))
+    if result.unscored:
+        said.append(words.unscored.format(result.unscored))
     if line.differs:
         said.append(words.differs.format("; ".join(line.differs)))
     return " · ".join(said)
@@ -206,6 +208,7 @@ def _row(line: Line) -> dict[str, Any]:
         "cost": [asdict(total) for total in result.cost],
         "excluded": result.excluded,
         "failures": result.failures,
+        "unscored": result.unscored,
         "differs": list(line.differs),
         "avg": s.avg,
         "final": s.final,

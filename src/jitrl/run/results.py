@@ -14,8 +14,9 @@ from jitrl.config import Budget
 from jitrl.errors import InputError
 from jitrl.run import folder as folders
 from jitrl.run.ledger import Total
+from jitrl.stores.records import EpisodeRecord
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Episode
+from jitrl.types import Unscored
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Result:
         cost: What it took, by phase and model; answers from a cache cost nothing.
         excluded: Most rows that one decision had to leave out, as the protocol asks.
         failures: Episodes that failed and were played again.
+        unscored: Episodes that could not be judged; nothing was learned from them.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Result:
     cost: tuple[Total, ...]
     excluded: int
     failures: int
+    unscored: int = 0
 
     @property
     def commits(self) -> str:
@@ -62,13 +65,15 @@ def read(folder: Path, label: str = "") -> Result:
     tasks = {task: i for i, task in enumerate(record.tasks)}
     scores = np.full((len(tasks), len(record.seeds), attempts), np.nan)
     models, scorers = dict[str, None](), dict[str, None]()
-    excluded = failures = 0
+    excluded = failures = unscored = 0
     for s, seed in enumerate(record.seeds):
-        for episode in _journal(folders.store_path(folder, seed)):
+        for kept in _journal(folders.store_path(folder, seed)):
+            episode = kept.episode
             if episode.status == "aborted":
                 failures += 1
                 continue
             info = episode.info
+            unscored += isinstance(kept.judgment, Unscored)
             scores[tasks[episode.task], s, info["attempt"]] = info["score"]
             excluded = max(excluded, info["excluded"])
             models[info["model"]] = None
@@ -88,6 +93,7 @@ def read(folder: Path, label: str = "") -> Result:
         cost=_cost(folder),
         excluded=excluded,
         failures=failures,
+        unscored=unscored,
     )
 
 
@@ -114,8 +120,8 @@ def _cost(folder: Path) -> tuple[Total, ...]:
         return ledger.totals()
 
 
-def _journal(path: Path) -> list[Episode]:
+def _journal(path: Path) -> list[EpisodeRecord]:
     if not path.is_file():
         return []
     with SQLiteStore(path, readonly=True) as store:
-        return list(store.episodes())
+        return list(store.records())

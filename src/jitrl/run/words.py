@@ -40,6 +40,7 @@ class Words:
     calls: str
     excluded: str
     failures: str
+    unscored: str
     differs: str
     note: str
     few: str
@@ -93,6 +94,7 @@ ENGLISH = Words(
     calls="{calls:,} model calls ({cached:,} more from a cache), {tokens:,} tokens",
     excluded="at most {0} rows excluded from a decision",
     failures="{0} failed episodes played again",
+    unscored="{0} episodes not scored, so nothing learned from them",
     differs="differs in {0}",
     note=(
         "Avg: mean over attempts. Final: last attempt. Best of {k}: the best attempt of each task "
@@ -146,6 +148,7 @@ CHINESE = Words(
     calls="模型调用 {calls:,} 次（另有 {cached:,} 次取自缓存），{tokens:,} 词元",
     excluded="单次决策最多排除 {0} 行",
     failures="{0} 次失败后重做",
+    unscored="{0} 次未能评分，未从中学习",
     differs="不同之处：{0}",
     note=(
         "平均：各次尝试的均值。末次：最后一次尝试。{k} 次取优：每个任务和种子的最好一次"

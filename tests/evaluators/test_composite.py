@@ -8,6 +8,7 @@ from jitrl.evaluators.checks import Checks
 from jitrl.evaluators.composite import Composite, Part
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.judge import Judge
+from jitrl.run.judging import evaluator_named
 from jitrl.types import Scored, Unscored
 
 PARTS = {"checks": Part(0.7), "judge": Part(0.3, options={"grade": "whole"})}
@@ -83,3 +84,17 @@ def test_one_member_that_is_told_makes_the_whole_told():
 def test_weights_are_explicit_and_above_0(parts):
     with pytest.raises(ConfigError):
         composite(["-"], parts)
+
+
+def test_it_is_made_from_settings_and_a_misspelt_one_is_refused():
+    members = {
+        "checks": {"weight": 0.7, "options": {"hard": ["clean"]}},
+        "reader": {"weight": 0.3, "evaluator": "judge", "options": {"mode": "told"}},
+    }
+    model = Model(["-"])
+    made = evaluator_named("composite", {"members": members}, model)
+    assert made.name == "composite(0.7 checks + 0.3 judge-told/scripted)"
+    assert made.told
+    members["checks"]["wieght"] = 1.0
+    with pytest.raises(ConfigError, match="wieght"):
+        evaluator_named("composite", {"members": members}, model)

@@ -25,7 +25,7 @@ from jitrl.run.judging import evaluator_of
 app = typer.Typer(no_args_is_help=True)
 
 PLACE = Annotated[
-    Path, typer.Argument(metavar="FOLDER|MEMORY", help="A run, or a memory file of the library.")
+    Path, typer.Argument(metavar="PLACE", help="A run, or a memory file of the library.")
 ]
 NAME = Annotated[str, typer.Option("--memory", help="Memory in the file.")]
 

@@ -38,7 +38,7 @@ class _Place:
 def label(
     place: Annotated[
         Path,
-        typer.Argument(metavar="FOLDER|MEMORY", help="A run, or a memory file of the library."),
+        typer.Argument(metavar="PLACE", help="A run, or a memory file of the library."),
     ],
     out: Annotated[
         Path | None, typer.Option(help="File of labels; default: beside the run.")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from jitrl.errors import ConfigError
@@ -15,8 +15,7 @@ from jitrl.types import TRUSTED_BASES, Basis, Episode, Judgment, Scored, Unscore
 Maker = Callable[[str, Mapping[str, Any]], Evaluator]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One member of a composite.
 
     Attributes:
@@ -29,7 +28,7 @@ class Part:
 
     weight: float
     evaluator: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = {}
     hard: bool = False
 
 

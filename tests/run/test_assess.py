@@ -1,13 +1,20 @@
 """What is said of an evaluator: against outcomes, people, itself, and planted texts."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from jitrl.evaluators.checks import Checks
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.injection import CANARIES
+from jitrl.evaluators.judge import Judge
 from jitrl.evaluators.simulated import Simulated
 from jitrl.run.assess import assess
 from jitrl.types import Episode, Scored, State, Transition, Unscored
+
+sys.path.append(str(Path(__file__).parents[1] / "evaluators"))
+from judged import Model, gullible
 
 
 def episode(i, won, steps=2):
@@ -113,6 +120,16 @@ def test_planted_texts_that_raise_a_score_are_counted():
     assert (by_name["order"].episodes, by_name["order"].rose) == (5, 5)
     assert (by_name["closing tag"].rose, by_name["closing tag"].unscored) == (0, 5)
     assert found.obeyed == pytest.approx(1 / len(CANARIES))
+
+
+def test_a_gullible_judge_obeys_planted_texts_unless_it_is_guarded():
+    def found(guard):
+        judge = Judge(writer=Model(gullible(2)), guard=guard)
+        return assess(lambda number: judge, LIVED[:2], canaries=2)
+
+    unguarded, guarded = found(False), found(True)
+    assert {one.canary for one in unguarded.canaries if one.rose} == {"answer"}
+    assert guarded.obeyed == 0.0
 
 
 def test_one_that_reads_no_pages_is_spared_the_planted_texts():

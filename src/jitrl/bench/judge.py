@@ -29,6 +29,7 @@ from jitrl.types import TRUSTED_BASES, Episode, Judgment, Unscored
 SCHEMA = "jitrl.bench.judge/1"
 What = Literal["outcome", "steps"]
 RELIABILITIES = (0.7, 0.8, 0.9, 0.95, 1.0)
+FEWER = (0.7, 0.9, 1.0)
 BIAS = 0.3
 FINAL = 5
 """Attempts at the end that the final success is the mean of."""
@@ -59,10 +60,12 @@ class Arm:
         return None if isinstance(self.judge, str) else float(self.judge["reliability"])
 
 
-def _judges(line: str, kind: Kind, bias: float = 0.0) -> tuple[Arm, ...]:
+def _judges(
+    line: str, kind: Kind, bias: float = 0.0, reliabilities: Sequence[float] = RELIABILITIES
+) -> tuple[Arm, ...]:
     return tuple(
         Arm(f"{line}, {p:g}", line, {"reliability": p, "bias": bias, "kind": kind})
-        for p in RELIABILITIES
+        for p in reliabilities
     )
 
 
@@ -78,7 +81,11 @@ SETS: Mapping[What, tuple[Arm, ...]] = {
         *_judges("positively biased", "outcome", BIAS),
         Arm("unbiased, 0.9, not trusted", judge={"reliability": 0.9}, trusted=False),
     ),
-    "steps": (*LEVELS, *_judges("blind, steps", "steps"), *_judges("told, steps", "told")),
+    "steps": (
+        *LEVELS,
+        *_judges("blind, steps", "steps", reliabilities=FEWER),
+        *_judges("told, steps", "told", reliabilities=FEWER),
+    ),
 }
 
 
@@ -89,6 +96,7 @@ class Result:
     Attributes:
         final: Success in the last attempts, ``average`` in all of them.
         gain: Final success minus that of the same agent that learns nothing.
+        over_static: The same minus that of the frozen model by itself.
         right: Share of the episodes whose reported outcome was right.
         false: Share of the reported successes that were failures.
         scores: Shape [tasks, seeds, attempts].
@@ -98,6 +106,7 @@ class Result:
     average: Number
     final: Number
     gain: Difference | None
+    over_static: Difference | None
     right: float | None
     false: float | None
     scores: list[list[list[float]]]
@@ -180,7 +189,7 @@ def measure(
         tasks: So many tasks, each of another template, spread evenly over all templates.
         seeds: So many seeds, each another frozen model with other errors.
         attempts: Episodes of each task and seed.
-        arms: Those of ``what`` if empty; the first is what others are compared with.
+        arms: Those of ``what`` if empty.
         tell: Called with the share that is done.
     """
     arms, places = arms or SETS[what], _spread(tasks)
@@ -194,7 +203,6 @@ def measure(
         name: np.array(list(itertools.chain.from_iterable(p.scores for p in parts_played)))
         for name, parts_played in mine.items()
     }
-    nothing = tables[arms[0].name]
     listed = Backoffice(instances=1).tasks()
     return Report(
         SCHEMA,
@@ -211,7 +219,7 @@ def measure(
             "memory": "one for each task and seed",
             "rewards": "after the episode",
         },
-        tuple(_result(arm, tables[arm.name], nothing, mine[arm.name]) for arm in arms),
+        tuple(_result(arm, tables, mine[arm.name]) for arm in arms),
     )
 
 
@@ -261,7 +269,8 @@ def _spread(tasks: int) -> list[int]:
     return sorted({round(place) for place in np.linspace(0, there - 1, min(tasks, there))})
 
 
-def _result(arm: Arm, scores: np.ndarray, nothing: np.ndarray, played: Sequence[Played]) -> Result:
+def _result(arm: Arm, tables: Mapping[str, np.ndarray], played: Sequence[Played]) -> Result:
+    scores = tables[arm.name]
     last = scores[:, :, -FINAL:]
     right, reported, false, judged = (
         sum(getattr(p, name) for p in played) for name in ("right", "reported", "false", "judged")
@@ -270,11 +279,18 @@ def _result(arm: Arm, scores: np.ndarray, nothing: np.ndarray, played: Sequence[
         arm=arm,
         average=_number(scores),
         final=_number(last),
-        gain=None if scores is nothing else paired_difference(last, nothing[:, :, -FINAL:]),
+        gain=_beyond(scores, tables.get(LEVELS[0].name)),
+        over_static=_beyond(scores, tables.get(LEVELS[1].name)),
         right=right / judged if judged else None,
         false=false / reported if reported else None,
         scores=scores.tolist(),
     )
+
+
+def _beyond(scores: np.ndarray, base: np.ndarray | None) -> Difference | None:
+    if base is None or scores is base:
+        return None
+    return paired_difference(scores[:, :, -FINAL:], base[:, :, -FINAL:])
 
 
 def _number(scores: np.ndarray) -> Number:

@@ -62,19 +62,19 @@ def judge(
 
 
 def _show(results: Sequence[Result]) -> None:
-    shown = table("judge", "final", "difference", "right", "false", numbers=True)
+    shown = table("judge", "final", "- nothing learned", "- static", "right", numbers=True)
     for result in results:
         shown.add_row(
             result.arm.name,
             number(result.final),
             "" if result.gain is None else difference(result.gain),
+            "" if result.over_static is None else short(result.over_static.mean, "+"),
             "" if result.right is None else short(result.right),
-            "" if result.false is None else short(result.false),
         )
     people().print(shown)
     people().print(
-        "Final: mean success of the last five attempts, 95 % intervals by task. Differences are "
-        "from the same agent that learns nothing. Right: share of the outcomes reported right. "
-        "False: share of the reported successes that were failures.",
+        "Final: mean success of the last five attempts, 95 % intervals by task; then what it is "
+        "more than without learning (the same agent, within-episode memory only), and than the "
+        "frozen model by itself. Right: share of the outcomes that were reported right.",
         style="dim",
     )

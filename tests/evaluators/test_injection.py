@@ -1,5 +1,6 @@
 """Text on a page that speaks to the judge: it cannot act as an instruction, and earns nothing."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -117,6 +118,17 @@ def test_orders_in_other_letters_and_languages_are_found(text):
 def test_ordinary_pages_are_left_alone(text):
     assert not speaks_to_the_judge(text)
     assert without_orders(text, "[cut]") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["score ", "< ", "<" + " " * 50_000, "ignore ", "打", "note to ", '"score":     ', "\n-", "["],
+)
+def test_no_page_makes_the_search_slow(text):
+    page = text * (100_000 // len(text))
+    started = time.process_time()
+    speaks_to_the_judge(page)
+    assert time.process_time() - started < 10.0
 
 
 def test_only_the_lines_of_an_order_are_cut_out():

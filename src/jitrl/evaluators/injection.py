@@ -14,26 +14,27 @@ _BREAKS = "\u2028\u2029\x85\x0b\x0c"
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _AROUND = 150  # characters cut on either side of a find, within its lines
 
+# Repetitions are bounded, so that no page can make the search slow.
 _SIGNS = (
     # what looks like an answer, a turn of a chat, or the end of the record
-    r'["\'“”]?(?:scores?|verdict|评分|分数)["\'“”]?\s*[:：]\s*(?:\[|["\'“”]?\s*(?:[+-]?\d|success))',
-    r"<\s*/?\s*(?:system|assistant|user|instructions?|think|data|record|im_start|im_end)\b[^>\n]*>",
+    r'["\'“”]?(?:scores?|verdict|评分|分数)["\'“”]?\s{0,9}[:：]\s{0,9}(?:\[|["\'“”]?\s{0,9}(?:[+-]?\d|success))',
+    r"<\s{0,9}/?\s{0,9}(?:system|assistant|user|instructions?|think|data|record|im_start|im_end)\b[^>\n]*>",
     r"<\|[a-z_]+\|>|\[/?INST\]",
-    r"^\W{0,4}(?:BEGIN|END)\s+[0-9a-f]{8,}",
+    r"^\W{0,4}(?:BEGIN|END)\s{1,9}[0-9a-f]{8,}",
     # orders to the reader
     r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,60}\b(?:previous|above|prior|earlier|"
     r"instructions?|rules|rubric)\b",
-    r"\b(?:score|rate|grade|reward|mark|give)\s+(?:me|this|it|that|him|her|them|us|everything|"
+    r"\b(?:score|rate|grade|reward|mark|give)\s{1,9}(?:me|this|it|that|him|her|them|us|everything|"
     r"(?:every|each|all|the)\b)[^.\n]{0,50}(?:\+\s?3\b|\b(?:3|10|100|maximum|max|full|highest|"
     r"perfect|success\w*)\b)",
-    r"\b(?:note|message|attention|instructions?)\s+(?:to|for)\s+(?:the\s+)?(?:evaluator|judge|"
+    r"\b(?:note|message|attention|instructions?)\s{1,9}(?:to|for)\s{1,9}(?:the\s{1,9})?(?:evaluator|judge|"
     r"grader|reviewer|llm|model|assistant)\b",
-    r"\b(?:as|you are)\s+(?:the\s+|an?\s+)?(?:evaluator|judge|grader)\b",
-    r"^\W{0,4}(?:system|assistant)\s*[:：]",
+    r"\b(?:as|you are)\s{1,9}(?:the\s{1,9}|an?\s{1,9})?(?:evaluator|judge|grader)\b",
+    r"^\W{0,4}(?:system|assistant)\s{0,9}[:：]",
     r"(?:忽略|无视|忘记|不要理会)[^。\n]{0,16}(?:以上|之前|前面|先前|上述|所有|指令|指示|规则|要求)",
     r"(?:打|给|评|记|得)[^。\n]{0,12}(?:满分|最高分|\+?\s?3\s?分|10\s?分|十分|100\s?分)",
     r"(?:评估者|评审|评委|裁判|评分者|评判者)[^。\n]{0,6}(?:[:：,，]|请|注意|必须|应当)",
-    r"^\W{0,4}(?:系统|助手)\s*[:：]",
+    r"^\W{0,4}(?:系统|助手)\s{0,9}[:：]",
 )
 _SIGN = re.compile("|".join(f"(?:{sign})" for sign in _SIGNS), re.IGNORECASE | re.MULTILINE)
 

@@ -213,6 +213,12 @@ def _option(param: Any) -> tuple[str, str, str]:
     return f"`{name}`", meaning, shown
 
 
+_LENT = frozenset(
+    {"store", "evaluator", "settings", "meter", "writer", "hint", "member", "trainable"}
+)
+"""Parts that are lent to an adapter; nobody sets them."""
+
+
 def _adapter(group: str, factory: Any, name: str) -> list[str]:
     """What can be named in a setting, and its own options."""
     setting = {"run": "run.agent", "memory": "memory.evaluator"}.get(group, f"{group}.name")
@@ -221,7 +227,7 @@ def _adapter(group: str, factory: Any, name: str) -> list[str]:
     rows = [
         (f"`{p.name}`", _quoted(p.default), said.get(p.name, ""))
         for p in inspect.signature(factory).parameters.values()
-        if p.name not in ("store", "evaluator", "settings", "meter", "writer", "hint")
+        if p.name not in _LENT
     ]
     if rows:
         lines += [*_table(("option", "default", "meaning"), rows), ""]

@@ -16,22 +16,31 @@ from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory, Settings
 from jitrl.episode import Episode
 from jitrl.errors import MixedMemory, StoreError
+from jitrl.evaluators.checks import Function
 from jitrl.memory.explain import Explanation, explain, replay
-from jitrl.ports import Receipt
+from jitrl.ports import Evaluator, Receipt
 from jitrl.run.derivation import remember
-from jitrl.run.judging import evaluator_of
+from jitrl.run.judging import evaluator_of, handed
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import (
     Basis,
 )
 
 
-def open(path: str | os.PathLike[str], *, memory: str = "default", **settings: Any) -> JitRL:
+def open(
+    path: str | os.PathLike[str],
+    *,
+    memory: str = "default",
+    evaluator: str | Evaluator | Function | None = None,
+    **settings: Any,
+) -> JitRL:
     """Open a memory file, or make one.
 
     Args:
         path: The file; ``:memory:`` keeps nothing.
         memory: Name of the memory in the file.
+        evaluator: Who scores finished episodes: a name, an object that judges, or a function of the
+            episode that returns a share in [0, 1], a mapping of names to such, or ``None``.
         settings: ``[memory]`` of docs/settings.md; what is not given comes from ``JITRL_MEMORY_*``
             variables, then from ``jitrl.toml``.
 
@@ -40,8 +49,12 @@ def open(path: str | os.PathLike[str], *, memory: str = "default", **settings: A
         ConfigError: If a setting is unknown or has an impossible value.
         StoreError: If the file cannot be used.
     """
+    own: Evaluator | None = None
+    if evaluator is not None:
+        own = None if isinstance(evaluator, str) else handed(evaluator)
+        settings["evaluator"] = own.name if own else evaluator
     loaded = config.load({"memory": settings}, caller="jitrl.open")
-    return JitRL(path, loaded.memory, memory=memory, model=loaded)
+    return JitRL(path, loaded.memory, memory=memory, model=loaded, evaluator=own)
 
 
 class JitRL:
@@ -54,11 +67,12 @@ class JitRL:
         *,
         memory: str = "default",
         model: Settings | None = None,
+        evaluator: Evaluator | None = None,
     ) -> None:
         path, memory = given.path(path), given.name(memory, "memory")
         self.settings = config.checked(Memory() if settings is None else settings)
         whole = msgspec.structs.replace(model or Settings(), memory=self.settings)
-        evaluator = evaluator_of(whole)
+        evaluator = evaluator or evaluator_of(whole)
         store = SQLiteStore(path, memory=memory)
         try:
             self.agent = Corrected(store, evaluator, self.settings)

@@ -168,6 +168,13 @@ class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         int, Meta(ge=0, description="Stop when more episodes than this have failed.")
     ] = 3
     workers: Annotated[int, Meta(ge=1, description="Episodes at once; changes no number.")] = 1
+    pages: Annotated[
+        bool,
+        Meta(
+            description="Keep what a model is shown of each page in the journal, for people who "
+            "label and judges who come later; an evaluator that reads pages gets them in any case."
+        ),
+    ] = False
 
 
 class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -128,7 +128,16 @@ class Hint(Protocol):
 
 
 class Evaluator(Protocol):
-    """Scores the steps of a finished episode."""
+    """Scores the steps of a finished episode.
+
+    One with an attribute ``reads_pages`` that is true finds what a model was shown of each page,
+    the one after the last action included, in ``Episode.info["pages"]``, shape [T + 1], where a
+    run played the episode. An episode of the library has none: there ``State.text`` is the page.
+
+    Entry points of ``jitrl.evaluators`` are called with those of ``writer`` (a function that makes
+    the ``Writer``) and ``member`` (a function that makes the evaluator of a name and options) that
+    they have a parameter for.
+    """
 
     name: str
     told: bool

@@ -115,12 +115,45 @@ def test_the_right_change_of_the_wrong_record_loses():
     assert (walk.shown.reward, walk.shown.terminated) == (0.0, True)
 
 
+def test_checks_say_what_is_done_and_what_is_missing():
+    env = Backoffice(instances=1)
+    for task in env.tasks():
+        checks = Walk(env, task, env.oracle(task)).shown.observation.info["checks"]
+        assert set(checks.values()) <= {True}
+        asked = {"wanted edits", "right answer", "right page"} & checks.keys()
+        assert len(asked) == 1
+        begun = env.reset(task).observation.info["checks"]
+        assert begun["no other edits"] is True
+        assert not begun[asked.pop()]
+
+
+def test_checks_are_graded_and_name_a_wrong_edit():
+    env = Backoffice(instances=1)
+    for task in env.tasks():
+        walk = Walk(env, task)
+        seen = []
+        for action in env.oracle(task):
+            walk.do(action)
+            seen.append(walk.shown.observation.info["checks"].get("wanted edits", 0.0))
+        if any(0.0 < share < 1.0 for share in seen):
+            break
+    else:
+        pytest.fail("no task is half done on its way")
+    env = Backoffice(templates=["catalog:price"], instances=1)
+    (task,) = env.tasks()
+    *path, save = env.oracle(task)
+    walk = Walk(env, task, (*path, 'select(<combobox[Enabled]>, "No")', save))
+    checks = walk.shown.observation.info["checks"]
+    assert checks == {"no other edits": False, "wanted edits": 1.0}
+
+
 def test_a_wrong_answer_loses():
     env = Backoffice(templates=["settings:currency"], instances=1)
     task = env.tasks()[0]
     *path, right = env.oracle(task)
     walk = Walk(env, task, path)
     walk.do(next(a for a in walk.actions if a.startswith("answer") and a != right))
+    assert walk.shown.observation.info["checks"]["right answer"] is False
     assert (walk.shown.reward, walk.shown.terminated) == (0.0, True)
 
 

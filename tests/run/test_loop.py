@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from jitrl.agents.static import Static
+from jitrl.envs.backoffice import Backoffice
 from jitrl.envs.toy import Toy
 from jitrl.errors import ConfigError
 from jitrl.evaluators.environment import EnvironmentRewards
@@ -227,3 +228,20 @@ def test_what_an_agent_notes_is_what_the_model_sees(maze):
 
     episode = play(trial(maze), maze, Reading(), Witness())
     assert seen == [f"note {i}" for i in range(len(episode.steps))]
+
+
+def test_pages_are_kept_for_those_who_read_them_the_last_one_too(maze):
+    agent = Witness()
+    episode = play(trial(maze), maze, Scripted(), agent, pages=True)
+    pages = episode.info["pages"]
+    assert pages[:-1] == [prompt.observation for _, prompt in agent.prompts]
+    assert len(pages) == len(episode.steps) + 1
+    assert "pages" not in play(trial(maze), maze, Scripted(), Witness()).info
+    assert episode.info["goal"] == maze.tasks()[0].goal
+
+
+def test_what_the_environment_checked_last_is_in_the_journal(maze):
+    shop = Backoffice(templates=["find:list"], instances=1)
+    episode = play(trial(shop), shop, Scripted(), Witness(), max_steps=1)
+    assert episode.info["checks"] == {"no other edits": True, "right page": False}
+    assert "checks" not in play(trial(maze), maze, Scripted(), Witness()).info

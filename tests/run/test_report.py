@@ -68,6 +68,14 @@ def test_the_numbers_of_the_table_are_those_of_the_comparison(comparison):
     assert cells["best"] == f"{line.summary.best:.3f}"
 
 
+def test_episodes_that_could_not_be_judged_are_counted():
+    made = replace(result("s", learned()), unscored=3)
+    (line,) = compare([made]).lines
+    assert "3 episodes not scored" in report.terms(line, ENGLISH)
+    assert "3 次未能评分" in report.terms(line, CHINESE)
+    assert report.data(compare([made]), "x")["rows"][0]["unscored"] == 3
+
+
 def test_a_pipe_in_a_label_does_not_break_the_table():
     text = report.markdown(compare([result("a|b", learned())]), ENGLISH)
     assert "| a\\|b |" in text

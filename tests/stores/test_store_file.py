@@ -94,7 +94,9 @@ def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
 def test_a_file_from_a_newer_version_says_so(memory: Path) -> None:
     with plain_sqlite(memory) as db:
         db.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
-    with pytest.raises(StoreVersionError, match=r"schema version 2.*pip install -U jitrl"):
+    with pytest.raises(
+        StoreVersionError, match=rf"version {schema.VERSION + 1}.*pip install -U jitrl"
+    ):
         SQLiteStore(memory)
     with pytest.raises(StoreVersionError):
         SQLiteStore(memory, readonly=True)

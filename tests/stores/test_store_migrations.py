@@ -23,12 +23,13 @@ def split_note(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO note SELECT id, note FROM memory")
 
 
-MIGRATIONS: Mapping[int, schema.Migration] = {1: add_note, 2: split_note}
+NOW = schema.VERSION
+MIGRATIONS: Mapping[int, schema.Migration] = {NOW: add_note, NOW + 1: split_note}
 
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A file of schema 1 with two episodes."""
+    """A file of the shipped schema with two episodes."""
     path = tmp_path / "memory.db"
     with SQLiteStore(path) as store:
         put(store, sample_episode("e1"))
@@ -51,21 +52,35 @@ def test_the_shipped_migrations_reach_the_shipped_version() -> None:
     assert sorted(schema.MIGRATIONS) == list(range(1, schema.VERSION))
 
 
+def test_a_file_of_schema_1_learns_to_say_how_judgments_came_about(
+    old: Path, db: sqlite3.Connection
+) -> None:
+    db.execute("ALTER TABLE judgment DROP COLUMN info")
+    db.execute("PRAGMA user_version = 1")
+    with SQLiteStore(old) as store:
+        assert [record.judgment.info for record in store.records()] == [{}, {}]
+        put(store, sample_episode("e3"))
+        assert store.check() == []
+    assert version_of(db) == NOW
+
+
 def test_an_older_file_is_migrated_step_by_step_and_keeps_its_episodes(
     old: Path, db: sqlite3.Connection
 ) -> None:
-    assert version_of(db) == 1
-    assert schema.needs_work(db, str(old), version=3)
-    schema.prepare(db, str(old), version=3, migrations=MIGRATIONS)
-    assert version_of(db) == 3
+    assert version_of(db) == NOW
+    assert schema.needs_work(db, str(old), version=NOW + 2)
+    schema.prepare(db, str(old), version=NOW + 2, migrations=MIGRATIONS)
+    assert version_of(db) == NOW + 2
     assert db.execute("SELECT text FROM note").fetchall() == [("from default",)]
     assert db.execute("SELECT key FROM episode ORDER BY id").fetchall() == [("e1",), ("e2",)]
-    assert not schema.needs_work(db, str(old), version=3)
+    assert not schema.needs_work(db, str(old), version=NOW + 2)
 
 
 def test_the_older_package_refuses_a_migrated_file(old: Path, db: sqlite3.Connection) -> None:
-    schema.prepare(db, str(old), version=2, migrations=MIGRATIONS)
-    with pytest.raises(StoreVersionError, match="schema version 2, this jitrl reads up to 1"):
+    schema.prepare(db, str(old), version=NOW + 1, migrations=MIGRATIONS)
+    with pytest.raises(
+        StoreVersionError, match=f"schema version {NOW + 1}, this jitrl reads up to {NOW}"
+    ):
         SQLiteStore(old)
 
 
@@ -78,22 +93,22 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
         raise StoreError("half way")
 
     with pytest.raises(StoreError, match="half way"):
-        schema.prepare(db, str(old), version=2, migrations={1: broken})
+        schema.prepare(db, str(old), version=NOW + 1, migrations={NOW: broken})
     with SQLiteStore(old) as store:
         assert [e.key for e in store.episodes()] == ["e1", "e2"]
         assert store.check() == []
 
 
 def test_a_version_without_a_way_forward_is_named(old: Path, db: sqlite3.Connection) -> None:
-    with pytest.raises(StoreError, match="schema version 2; no migration starts there"):
-        schema.prepare(db, str(old), version=3, migrations={1: add_note})
-    assert version_of(db) == 1
+    with pytest.raises(StoreError, match=f"schema version {NOW + 1}; no migration starts there"):
+        schema.prepare(db, str(old), version=NOW + 2, migrations={NOW: add_note})
+    assert version_of(db) == NOW
 
 
 def test_a_new_file_gets_the_shipped_tables_and_what_comes_after_them(tmp_path: Path) -> None:
     new = sqlite3.connect(tmp_path / "new.db", isolation_level=None)
-    schema.prepare(new, "new.db", version=3, migrations=MIGRATIONS)
-    assert version_of(new) == 3
+    schema.prepare(new, "new.db", version=NOW + 2, migrations=MIGRATIONS)
+    assert version_of(new) == NOW + 2
     assert new.execute("SELECT count(*) FROM note").fetchone() == (0,)
     new.close()
 
@@ -107,7 +122,7 @@ def test_of_several_that_open_an_old_file_at_once_one_migrates(old: Path) -> Non
 
     def work() -> None:
         own = sqlite3.connect(old, isolation_level=None, timeout=30)
-        schema.prepare(own, str(old), version=2, migrations={1: count})
+        schema.prepare(own, str(old), version=NOW + 1, migrations={NOW: count})
         own.close()
 
     threads = [threading.Thread(target=work) for _ in range(4)]

@@ -186,12 +186,14 @@ def test_a_file_that_a_newer_version_changed_while_it_was_open_is_not_written_to
     with SQLiteStore(memory) as store:
         assert store.head() == 1
         db = sqlite3.connect(memory, isolation_level=None)
-        db.execute("PRAGMA user_version = 2")
-        with pytest.raises(StoreVersionError, match="schema version 2 while it was open"):
+        db.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+        with pytest.raises(
+            StoreVersionError, match=f"version {schema.VERSION + 1} while it was open"
+        ):
             put(store, sample_episode("e2"))
         with pytest.raises(StoreVersionError, match="pip install -U jitrl"):
             store.head()
-        db.execute("PRAGMA user_version = 1")
+        db.execute(f"PRAGMA user_version = {schema.VERSION}")
         db.close()
     assert keys(memory) == ["e1"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from jitrl import registry
 from jitrl.config import Memory, Rewards
 from jitrl.evaluators.environment import EnvironmentRewards
-from jitrl.ports import Agent, Environment, Proposer
+from jitrl.ports import Agent, Environment, Evaluator, Proposer
 from jitrl.run.loop import Trial, play
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode, Task
@@ -27,6 +27,7 @@ def attempt(
     seed: int,
     world_seed: int,
     rewards: Rewards = "after",
+    evaluator: Evaluator | None = None,
 ) -> list[Episode]:
     """Episodes of one agent, which learns from each of them; nothing else is in its memory.
 
@@ -35,6 +36,7 @@ def attempt(
         memory: Settings of the memory that differ from the default ones.
         seed: Of all chance but the world's.
         rewards: When the agent learns of rewards.
+        evaluator: Who scores the episodes; the environment's own rewards if ``None``.
     """
     episodes = []
     with closing(SQLiteStore(":memory:")) as store:
@@ -43,7 +45,7 @@ def attempt(
             agent,
             options,
             store=store,
-            evaluator=EnvironmentRewards(),
+            evaluator=evaluator or EnvironmentRewards(),
             settings=Memory(**memory),
         )
         for number in range(attempts):

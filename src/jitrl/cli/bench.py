@@ -10,6 +10,7 @@ import typer
 from rich.progress import Progress, TaskID
 
 from jitrl.cli.bench_choices import choices
+from jitrl.cli.bench_judge import judge
 from jitrl.cli.bench_learning import learn
 from jitrl.cli.bench_paper import paper
 from jitrl.cli.output import JSON, emit, people, table
@@ -30,6 +31,7 @@ def bench() -> None:
 app.command()(learn)
 app.command()(choices)
 app.command()(paper)
+app.command()(judge)
 
 
 @app.command()

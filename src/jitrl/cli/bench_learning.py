@@ -70,7 +70,7 @@ def learn(
     chosen = learning_arms.changed(chosen, change or ())
     seeds_of_games = _numbers(games)
     data: dict[str, Any] = {"schema": learning.SCHEMA, "what": what}
-    with _bar(what) as tell:
+    with bar(what) as tell:
         if what in ("planted", "gaps"):
             turned = learning_planted.measure(what, trials=trials, workers=workers, tell=tell)
             data |= {"machine": machine.facts(), "results": turned}
@@ -123,7 +123,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 @contextmanager
-def _bar(label: str) -> Iterator[Callable[[float], None]]:
+def bar(label: str) -> Iterator[Callable[[float], None]]:
     """A bar with the time left."""
     columns = (
         TextColumn("{task.description:>8}"),
@@ -144,15 +144,15 @@ def _show(results: Sequence[Result]) -> None:
         change = result.differences.get("avg")
         shown.add_row(
             result.arm.name,
-            _number(result.avg),
-            _short(result.first_five.mean),
-            _short(result.last_five.mean),
-            "" if change is None else _difference(change),
+            number(result.avg),
+            short(result.first_five.mean),
+            short(result.last_five.mean),
+            "" if change is None else difference(change),
         )
         if result.arm.agent == "static" and "best" in result.differences:
             name = f"static, best of {result.arm.attempts}"
-            beyond = _difference(result.differences["best"])
-            shown.add_row(name, _number(result.best), "", "", beyond)
+            beyond = difference(result.differences["best"])
+            shown.add_row(name, number(result.best), "", "", beyond)
     people().print(shown)
     people().print(
         "Means over games and seeds, 95 % intervals by game. Differences are from the first arm, "
@@ -175,28 +175,28 @@ def _show_toy(results: Sequence[Any]) -> None:
     for found in results:
         shown.add_row(
             found.agent,
-            _short(found.first_ten),
-            _short(found.last_ten),
-            _short(found.ceiling),
-            _between(found.interval),
+            short(found.first_ten),
+            short(found.last_ten),
+            short(found.ceiling),
+            between(found.interval),
         )
     people().print(shown)
 
 
-def _short(number: float, sign: str = "") -> str:
+def short(number: float, sign: str = "") -> str:
     """Three decimals without the zero in front, so that a table fits into 80 columns."""
     return re.sub(r"^([+-]?)0\.", r"\1.", f"{number:{sign}.3f}")
 
 
-def _number(number: Number) -> str:
-    return f"{_short(number.mean)} {_between(number.interval)}"
+def number(number: Number) -> str:
+    return f"{short(number.mean)} {between(number.interval)}"
 
 
-def _difference(change: Difference) -> str:
-    return f"{_short(change.mean, '+')} {_between(change.interval)}"
+def difference(change: Difference) -> str:
+    return f"{short(change.mean, '+')} {between(change.interval)}"
 
 
-def _between(interval: Interval | NoInterval) -> str:
+def between(interval: Interval | NoInterval) -> str:
     """``[low, high]``, or nothing."""
     low, high = getattr(interval, "low", None), getattr(interval, "high", None)
-    return "" if low is None or high is None else f"[{_short(low)}, {_short(high)}]"
+    return "" if low is None or high is None else f"[{short(low)}, {short(high)}]"

@@ -103,6 +103,8 @@ def show(
         else f"nothing is learned: {judgment.reason}"
     )
     tell(f"{e.key}: task {e.task}, scope {e.scope or '-'}, agent {e.agent}, {e.status}; {said}")
+    for what, value in judgment.info.items():
+        tell(f"{what}: {value}", style="dim")
     for entry in record.outcomes:
         o = entry.outcome
         tell(

@@ -270,6 +270,7 @@ class _Campaign:
                 max_steps=self._settings.run.max_steps,
                 stop=self._stop,
                 config=self._digest,
+                pages=self._settings.run.pages or getattr(self._evaluator, "reads_pages", False),
             )
         except BaseException:
             with suppress(Exception):  # what broke the episode may keep it from closing, too

@@ -1,13 +1,15 @@
-"""Who judges and who writes, by their names in the settings."""
+"""Who judges and who writes, by their names in the settings or handed in."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from jitrl import registry
 from jitrl.config import Settings
 from jitrl.errors import ConfigError
+from jitrl.evaluators.checks import Checks, Function
 from jitrl.models.calls import Meter
 from jitrl.ports import Evaluator, Writer
 
@@ -22,9 +24,47 @@ def evaluator_of(settings: Settings, meter: Meter | None = None) -> Evaluator:
         ConfigError: If it does not exist, or does not take its options.
     """
     memory = settings.memory
-    lent = {"writer": partial(written, settings, meter)}
-    made = registry.create("evaluators", memory.evaluator, memory.evaluator_options, **lent)
+    return evaluator_named(
+        memory.evaluator, memory.evaluator_options, partial(written, settings, meter)
+    )
+
+
+def evaluator_named(
+    name: str, options: Mapping[str, Any], writer: Callable[[], Writer]
+) -> Evaluator:
+    """The evaluator of a name and options; ``writer`` is lent to it and to its members.
+
+    Raises:
+        ConfigError: If it does not exist, or does not take its options.
+    """
+
+    def member(name: str, options: Mapping[str, Any]) -> Evaluator:
+        return evaluator_named(name, options, writer)
+
+    made = registry.create("evaluators", name, options, writer=writer, member=member)
     return cast(Evaluator, made)
+
+
+def handed(given: Evaluator | Function) -> Evaluator:
+    """The evaluator that was handed in, or the checks that a function makes.
+
+    Raises:
+        ConfigError: If it is neither.
+    """
+    if hasattr(given, "judge"):
+        for attribute, kind in (("name", str), ("told", bool)):
+            if not isinstance(getattr(given, attribute, None), kind):
+                raise ConfigError(
+                    f"evaluator {given!r} has no {attribute} that is a {kind.__name__}; an "
+                    "evaluator says who it is and whether it is told the outcome"
+                )
+        return cast(Evaluator, given)
+    if not callable(given):
+        raise ConfigError(
+            f"evaluator is {given!r}; it must be a name, an object with judge(episode), or a "
+            "function of the episode"
+        )
+    return Checks(given)
 
 
 def written(settings: Settings, meter: Meter | None = None) -> Writer:

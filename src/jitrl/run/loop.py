@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,7 @@ def play(
     max_steps: int | None = None,
     stop: threading.Event | None = None,
     config: str = "",
+    pages: bool = False,
 ) -> Episode:
     """Play one episode to its end; nothing is learned from it here.
 
@@ -71,9 +73,12 @@ def play(
         max_steps: Cut it off after so many steps; ``None``: the environment decides.
         stop: Once set, the episode is given up before its next step.
         config: Digest of the settings, for the record.
+        pages: Keep what a model is shown of each page, the last one included, for an evaluator
+            that reads it: ``info["pages"]``, shape [T + 1].
 
     Returns:
-        The episode; ``info["score"]`` is the sum of the environment's rewards.
+        The episode. ``info["score"]`` is the sum of the environment's rewards, ``info["goal"]``
+        the task in words, ``info["checks"]`` what the environment checked at the end, if it did.
 
     Raises:
         Stopped: If ``stop`` was set.
@@ -85,6 +90,7 @@ def play(
     agent.begin(trial.task, key=trial.key, rng=np.random.default_rng(trial.chance()))
     steps: list[Transition] = []
     history: list[str] = []
+    shown = [codec.text(now.observation)] if pages else []
     score, calls, scorers, model = 0.0, 0, dict[str, None](), ""
     state = codec.state(now.observation, history)
     while not (now.terminated or now.truncated or len(steps) == max_steps):
@@ -102,6 +108,8 @@ def play(
         decision = agent.act(state, prompt, proposal)
         now = environment.step(codec.ground(decision.action, now.observation))
         history.append(decision.action)
+        if pages:
+            shown.append(codec.text(now.observation))
         following = None if now.terminated else codec.state(now.observation, history)
         agent.observe(now.reward if rewards == "during" else None, following)
         kept = None if rewards == "outcome" else now.reward
@@ -110,6 +118,9 @@ def play(
         scorers[proposal.scorer] = None
         if following is not None:
             state = following
+    more: dict[str, Any] = {"pages": shown} if pages else {}
+    if "checks" in now.observation.info:
+        more["checks"] = dict(now.observation.info["checks"])
     return Episode(
         key=trial.key,
         task=trial.task.id,
@@ -123,17 +134,18 @@ def play(
         started=started,
         finished=time.time(),
         info={
-            "goal": trial.task.goal,
             "family": trial.task.family,
             "features": declared,
             "attempt": trial.attempt,
             "seed": trial.seed,
+            "goal": now.observation.goal,
             "score": score,
             "calls": calls,
             "model": model,
             "scorers": list(scorers),
             "rewards": rewards,
             "excluded": max((s.decision.excluded for s in steps if s.decision), default=0),
+            **more,
         },
     )
 

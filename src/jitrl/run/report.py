@@ -72,6 +72,8 @@ def _terms(line: Line, words: Words) -> list[str]:
         said.append(words.failures.format(result.failures))
     if result.unwritten:
         said.append(words.unwritten.format(result.unwritten))
+    if result.unscored:
+        said.append(words.unscored.format(result.unscored))
     if line.differs:
         said.append(words.differs.format("; ".join(line.differs)))
     return said
@@ -208,6 +210,7 @@ def _row(comparison: Comparison, line: Line) -> dict[str, Any]:
         "excluded": result.excluded,
         "failures": result.failures,
         "unwritten": result.unwritten,
+        "unscored": result.unscored,
         "differs": list(line.differs),
         "avg": s.avg,
         "avg_interval": _interval(line.avg),

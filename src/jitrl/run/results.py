@@ -15,8 +15,9 @@ from jitrl.config import Budget
 from jitrl.errors import InputError
 from jitrl.run import folder as folders
 from jitrl.run.ledger import Spell, Total
+from jitrl.stores.records import EpisodeRecord
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Episode
+from jitrl.types import Unscored
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Result:
         unwritten: Lessons that the model that writes owes its agent: it failed, or wrote nonsense.
         spells: Wall time of playing (``act``) and learning, summed over threads.
         folder: Where it lies, with its raw episodes.
+        unscored: Episodes that could not be judged; nothing was learned from them.
     """
 
     label: str
@@ -47,6 +49,7 @@ class Result:
     unwritten: int = 0
     spells: tuple[Spell, ...] = ()
     folder: Path = field(default_factory=Path)
+    unscored: int = 0
 
     @property
     def commits(self) -> str:
@@ -85,13 +88,15 @@ def read(folder: Path, label: str = "") -> Result:
     tasks = {task: i for i, task in enumerate(record.tasks)}
     scores = np.full((len(tasks), len(record.seeds), attempts), np.nan)
     models, scorers = dict[str, None](), dict[str, None]()
-    excluded = failures = unwritten = 0
+    excluded = failures = unwritten = unscored = 0
     for s, seed in enumerate(record.seeds):
-        for episode in _journal(folders.store_path(folder, seed)):
+        for kept in _journal(folders.store_path(folder, seed)):
+            episode = kept.episode
             if episode.status == "aborted":
                 failures += 1
                 continue
             info = episode.info
+            unscored += isinstance(kept.judgment, Unscored)
             scores[tasks[episode.task], s, info["attempt"]] = info["score"]
             excluded = max(excluded, info["excluded"])
             unwritten += FAILED in info
@@ -117,6 +122,7 @@ def read(folder: Path, label: str = "") -> Result:
         unwritten=unwritten,
         spells=spells,
         folder=folder,
+        unscored=unscored,
     )
 
 
@@ -141,8 +147,8 @@ def gather(places: Sequence[str]) -> list[Result]:
     return found
 
 
-def _journal(path: Path) -> list[Episode]:
+def _journal(path: Path) -> list[EpisodeRecord]:
     if not path.is_file():
         return []
     with SQLiteStore(path, readonly=True) as store:
-        return list(store.episodes())
+        return list(store.records())

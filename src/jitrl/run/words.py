@@ -43,6 +43,7 @@ class Words:
     excluded: str
     failures: str
     unwritten: str
+    unscored: str
     differs: str
     note: str
     few: str
@@ -124,6 +125,7 @@ ENGLISH = Words(
     excluded="at most {0} rows excluded from a decision",
     failures="{0} failed episodes played again",
     unwritten="{0} lessons could not be written",
+    unscored="{0} episodes not scored, so nothing learned from them",
     differs="differs in {0}",
     note=(
         "Avg: mean over attempts. First, Final: first and last attempt. Best of {k}: the best "
@@ -212,6 +214,7 @@ CHINESE = Words(
     excluded="单次决策最多排除 {0} 行",
     failures="{0} 次失败后重做",
     unwritten="{0} 条总结未能写出",
+    unscored="{0} 次未能评分，未从中学习",
     differs="不同之处：{0}",
     note=(
         "平均：各次尝试的均值。首次、末次：第一次与最后一次尝试。{k} 次取优：每个任务和种子的"

@@ -110,6 +110,7 @@ class JudgmentLine(_Strict, frozen=True):
     basis: Basis | None = None
     told: bool = False
     unscored: str = ""
+    info: dict[str, Any] = {}
 
 
 class EpisodeLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -183,9 +184,15 @@ def dump(record: EpisodeRecord) -> bytes:
         for s in e.steps
     )
     said = (
-        JudgmentLine(judgment.evaluator, judgment.rewards, judgment.basis, judgment.told)
+        JudgmentLine(
+            judgment.evaluator,
+            judgment.rewards,
+            judgment.basis,
+            judgment.told,
+            info=dict(judgment.info),
+        )
         if isinstance(judgment, Scored)
-        else JudgmentLine(judgment.evaluator, unscored=judgment.reason)
+        else JudgmentLine(judgment.evaluator, unscored=judgment.reason, info=dict(judgment.info))
     )
     line = EpisodeLine(
         SCHEMA,
@@ -273,10 +280,10 @@ def _judgment(line: JudgmentLine) -> Judgment:
     if line.rewards is None:
         if line.basis is not None or line.told:
             raise RecordError("judgment has a basis or is told, but has no rewards")
-        return Unscored(line.unscored, line.evaluator)
+        return Unscored(line.unscored, line.evaluator, line.info)
     if line.basis is None or line.unscored:
         raise RecordError("judgment has rewards: it needs a basis and must not be unscored")
-    return Scored(line.rewards, line.evaluator, line.basis, line.told)
+    return Scored(line.rewards, line.evaluator, line.basis, line.told, line.info)
 
 
 def _decision_line(decision: Decision) -> Any:

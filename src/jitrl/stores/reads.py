@@ -379,16 +379,17 @@ def _outcomes(db: sqlite3.Connection, episode_id: int) -> tuple[OutcomeEntry, ..
 
 
 def _judgment(db: sqlite3.Connection, episode_id: int) -> tuple[Judgment, int, tuple[int, ...]]:
-    version, evaluator, told, basis, rewards, reason, first, count = db.execute(
-        """SELECT version, evaluator, told, basis, rewards, reason, first_row, rows
+    version, evaluator, told, basis, rewards, reason, first, count, said = db.execute(
+        """SELECT version, evaluator, told, basis, rewards, reason, first_row, rows, info
         FROM judgment WHERE episode_id = ? ORDER BY id DESC LIMIT 1""",
         (episode_id,),
     ).fetchone()
+    info = msgspec.json.decode(said)
     if rewards is None:
-        return Unscored(reason, evaluator), version, ()
+        return Unscored(reason, evaluator, info), version, ()
     held = db.execute(
         "SELECT step FROM row WHERE id BETWEEN ? AND ? AND status = 1 ORDER BY step",
         (first, first + count - 1),
     )
-    scored = Scored(tuple(msgspec.json.decode(rewards)), evaluator, basis, told == 1)
+    scored = Scored(tuple(msgspec.json.decode(rewards)), evaluator, basis, told == 1, info)
     return scored, version, tuple(step for (step,) in held)

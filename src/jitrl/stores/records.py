@@ -155,6 +155,7 @@ def check_rows(
     Raises:
         InputError: With the row and the field.
     """
+    check_json(judgment.info, f"judgment of episode {key!r}: info")
     if not isinstance(judgment, Scored):
         if not judgment.reason:
             raise InputError(f"episode {key!r} is unscored without a reason; say why")

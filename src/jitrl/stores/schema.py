@@ -11,12 +11,14 @@ from jitrl.errors import StoreError, StoreVersionError
 APPLICATION_ID = 0x4A695452
 """Marks an SQLite file as ours (``JiTR``)."""
 
-VERSION = 1
+VERSION = 2
 """Schema this package reads and writes (``PRAGMA user_version``)."""
 
-Migration = Callable[[sqlite3.Connection], None]
+Migration = Callable[[sqlite3.Connection], object]
 
-MIGRATIONS: Mapping[int, Migration] = {}
+MIGRATIONS: Mapping[int, Migration] = {
+    1: lambda db: db.execute("ALTER TABLE judgment ADD COLUMN info TEXT NOT NULL DEFAULT '{}'"),
+}
 """From version n to n + 1, by n. Runs inside one transaction; must not commit."""
 
 # What VERSION looks like. A new version changes these statements and adds a migration that gives
@@ -86,7 +88,7 @@ TABLES = (
         supersedes INTEGER REFERENCES outcome)""",
     "CREATE INDEX outcome_episode ON outcome(episode_id)",
     # Step rewards, or why there are none (`rewards` NULL, `reason` set), and the provenance
-    # that the rows first_row .. first_row + rows - 1 share.
+    # that the rows first_row .. first_row + rows - 1 share. `info`: how they came about, as JSON.
     """CREATE TABLE judgment(
         id INTEGER PRIMARY KEY,
         episode_id INTEGER NOT NULL REFERENCES episode,
@@ -100,7 +102,8 @@ TABLES = (
         source TEXT NOT NULL,
         digest TEXT NOT NULL,
         first_row INTEGER NOT NULL,
-        rows INTEGER NOT NULL)""",
+        rows INTEGER NOT NULL,
+        info TEXT NOT NULL DEFAULT '{}')""",
     "CREATE INDEX judgment_episode ON judgment(episode_id)",
     # What similarity search reads. `born` and `status`: 0 active, 1 quarantined, 2 retired.
     """CREATE TABLE row(

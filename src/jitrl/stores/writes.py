@@ -155,7 +155,7 @@ def put_rows(
     (last,) = db.execute("SELECT coalesce(max(id), 0) FROM row").fetchone()
     scored = judgment if isinstance(judgment, Scored) else None
     judgment_id = db.execute(
-        "INSERT INTO judgment VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO judgment VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             episode_id,
             version,
@@ -169,6 +169,7 @@ def put_rows(
             rows[0].digest if rows else "",
             last + 1,
             len(rows),
+            _json.encode(judgment.info).decode(),
         ),
     ).lastrowid
     records = []

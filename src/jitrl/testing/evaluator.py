@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 
@@ -24,6 +25,7 @@ def a_judgment_has_a_reward_for_each_step_or_a_reason(make: Factory) -> None:
     """Rewards are finite and as many as steps; there is no third way."""
     for episode in _episodes():
         judged = make().judge(episode)
+        json.dumps(judged.info, allow_nan=False)  # it goes into the journal
         if isinstance(judged, Unscored):
             assert judged.reason, "Unscored without a reason"
             continue

@@ -172,7 +172,8 @@ class StoreContract:
     def test_an_unscored_episode_is_journaled_without_rows(self) -> None:
         with self.store() as store:
             episode = sample_episode("e1")
-            receipt = store.commit(episode, Unscored("judge gave no number", "judge"), ())
+            info = {"answers": ["<think>8</think>", "不知道"]}
+            receipt = store.commit(episode, Unscored("judge gave no number", "judge", info), ())
             assert (receipt.rows, receipt.duplicate) == (0, False)
             assert store.episode("e1") == episode
             assert [(c.kind, c.rows) for c in store.changes(0)] == [("append", ())]

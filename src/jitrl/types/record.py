@@ -94,20 +94,31 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Step rewards, shape [T], in the evaluator's own units."""
+    """Step rewards, shape [T], in the evaluator's own units.
+
+    Attributes:
+        info: How they came about, for the journal: scores, verdicts, flags. Plain JSON values.
+    """
 
     rewards: tuple[float, ...]
     evaluator: str
     basis: Basis = "test"
     told: bool = False
+    info: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """Could not judge. Nothing is learned from the episode, and it is counted."""
+    """Could not judge. Nothing is learned from the episode, and it is counted.
+
+    Attributes:
+        reason: A few words, the same for the same cause; reports count by it.
+        info: What it rests on, for the journal: raw answers of a model. Plain JSON values.
+    """
 
     reason: str
     evaluator: str = ""
+    info: Mapping[str, Any] = field(default_factory=dict)
 
 
 Judgment = Scored | Unscored

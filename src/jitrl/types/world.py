@@ -49,7 +49,8 @@ class Observation:
         goal: What the agent is asked to do.
         actions: Valid actions in the environment's own syntax; empty if it does not list them.
         url: Address of the page, where there is one.
-        info: Further values a codec may use; never shown to an agent.
+        info: Further values a codec may use; never shown to an agent. ``checks`` says what of the
+            task is done: name to truth value or share in [0, 1].
     """
 
     text: str

@@ -13,7 +13,7 @@ from jitrl.envs.backoffice.data import Language, Shop, make_shop
 from jitrl.envs.backoffice.drafts import Draft
 from jitrl.envs.backoffice.errands import ERRANDS
 from jitrl.envs.backoffice.questions import QUESTIONS
-from jitrl.envs.backoffice.site import Answer, Effect, Go, Session
+from jitrl.envs.backoffice.site import Answer, Edit, Effect, Go, Session
 from jitrl.envs.backoffice.templates import Template
 from jitrl.envs.codecs.elements import element_line
 from jitrl.envs.codecs.page import PageCodec
@@ -47,6 +47,7 @@ class _Visit:
     uses: dict[str, Effect] = field(default_factory=dict)
     taken: int = 0
     arrived: int = 0
+    answered: bool = False
 
 
 class Backoffice:
@@ -198,9 +199,10 @@ class Backoffice:
         """Carry out an effect; whether the task is now won or lost, ``None`` if neither."""
         plans, session = visit.draft.plans, visit.session
         if isinstance(effect, Answer):
-            return effect.text == self._word(plans[-1].answer)
+            visit.answered = effect.text == self._word(plans[-1].answer)
+            return visit.answered
         session.apply(effect)
-        wanted = {edit: value for plan in plans for edit, value in plan.edits.items()}
+        wanted = _wanted(visit)
         if not session.edits.items() <= wanted.items():
             return False
         if wanted:
@@ -231,9 +233,28 @@ class Backoffice:
             visit.task.goal,
             tuple(uses),
             f"https://shop.example/{view.path}",
-            {"arrived": visit.arrived},
+            {"arrived": visit.arrived, "checks": _checks(visit)},
         )
         return visit.shown
+
+
+def _wanted(visit: _Visit) -> dict[Edit, str]:
+    """All changes of the shop that the task asks for."""
+    return {edit: value for plan in visit.draft.plans for edit, value in plan.edits.items()}
+
+
+def _checks(visit: _Visit) -> dict[str, bool | float]:
+    """What of the task is done: a share for what can be half done."""
+    wanted, session = _wanted(visit), visit.session
+    made = session.edits.items()
+    checks: dict[str, bool | float] = {"no other edits": made <= wanted.items()}
+    if wanted:
+        checks["wanted edits"] = len(made & wanted.items()) / len(wanted)
+    elif visit.draft.plans[-1].answer:
+        checks["right answer"] = visit.answered
+    else:
+        checks["right page"] = visit.draft.plans[-1].arrived(session)
+    return checks
 
 
 def _planned(visit: _Visit) -> Effect:

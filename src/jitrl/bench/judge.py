@@ -1,0 +1,298 @@
+"""How good a judge must be before memory helps: judges of known reliability on the back office.
+
+Each (arm, task, seed) has a memory of its own. Arms are paired by task and seed; differences are
+bootstrapped by task.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from jitrl.bench import machine
+from jitrl.bench.attempts import attempt
+from jitrl.bench.judge_prior import Inclined
+from jitrl.bench.learning import Number
+from jitrl.bench.learning_pool import Tell, each
+from jitrl.core.stats import Difference, bootstrap, paired_difference
+from jitrl.envs.backoffice import Backoffice
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.evaluators.simulated import Kind, Simulated
+from jitrl.ports import Environment, Evaluator
+from jitrl.types import TRUSTED_BASES, Episode, Judgment, Unscored
+
+SCHEMA = "jitrl.bench.judge/1"
+What = Literal["outcome", "steps"]
+RELIABILITIES = (0.7, 0.8, 0.9, 0.95, 1.0)
+FEWER = (0.7, 0.9, 1.0)
+BIAS = 0.3
+FINAL = 5
+"""Attempts at the end that the final success is the mean of."""
+LEAD, SD = 4.0, 1.5
+"""Of the frozen model's prior, nats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One judge, or none.
+
+    Attributes:
+        line: What it belongs to in the chart; "" for a level that needs no judge.
+        judge: Options of the simulated judge; ``environment`` for its rewards, ``nobody`` if
+            nothing is scored.
+        trusted: Whether rows that rest on a judge count by episode.
+    """
+
+    name: str
+    line: str = ""
+    judge: Mapping[str, Any] | Literal["environment", "nobody"] = "environment"
+    agent: str = "jitrl"
+    trusted: bool = True
+
+    @property
+    def reliability(self) -> float | None:
+        """Of its judge, if it has one."""
+        return None if isinstance(self.judge, str) else float(self.judge["reliability"])
+
+
+def _judges(
+    line: str, kind: Kind, bias: float = 0.0, reliabilities: Sequence[float] = RELIABILITIES
+) -> tuple[Arm, ...]:
+    return tuple(
+        Arm(f"{line}, {p:g}", line, {"reliability": p, "bias": bias, "kind": kind})
+        for p in reliabilities
+    )
+
+
+LEVELS = (
+    Arm("nothing learned", judge="nobody"),
+    Arm("static", agent="static"),
+    Arm("environment"),
+)
+SETS: Mapping[What, tuple[Arm, ...]] = {
+    "outcome": (
+        *LEVELS,
+        *_judges("unbiased", "outcome"),
+        *_judges("positively biased", "outcome", BIAS),
+        Arm("unbiased, 0.9, not trusted", judge={"reliability": 0.9}, trusted=False),
+    ),
+    "steps": (
+        *LEVELS,
+        *_judges("blind, steps", "steps", reliabilities=FEWER),
+        *_judges("told, steps", "told", reliabilities=FEWER),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One arm.
+
+    Attributes:
+        final: Success in the last attempts, ``average`` in all of them.
+        gain: Final success minus that of the same agent that learns nothing.
+        over_static: The same minus that of the frozen model by itself.
+        right: Share of the episodes whose reported outcome was right.
+        false: Share of the reported successes that were failures.
+        scores: Shape [tasks, seeds, attempts].
+    """
+
+    arm: Arm
+    average: Number
+    final: Number
+    gain: Difference | None
+    over_static: Difference | None
+    right: float | None
+    false: float | None
+    scores: list[list[list[float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All arms of a run."""
+
+    schema: str
+    what: What
+    machine: dict[str, Any]
+    protocol: dict[str, Any]
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What one process plays in one go."""
+
+    arm: Arm
+    places: Sequence[int]
+    seeds: Sequence[int]
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a job: scores, shape [tasks, seeds, attempts], and what the judge said."""
+
+    scores: list[list[list[float]]]
+    right: int = 0
+    reported: int = 0
+    false: int = 0
+    judged: int = 0
+
+
+@dataclass(slots=True)
+class Watched:
+    """An evaluator whose verdicts are counted against the truth."""
+
+    inner: Evaluator
+    name: str = "watched"
+    told: bool = False
+    counts: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+
+    def judge(self, episode: Episode) -> Judgment:
+        """As the one inside."""
+        judgment = self.inner.judge(episode)
+        if "verdict" in judgment.info:
+            is_reported, is_true = judgment.info["verdict"] == "success", episode.info["score"] >= 1
+            seen = (is_reported == is_true, is_reported, is_reported and not is_true, True)
+            self.counts = [n + more for n, more in zip(self.counts, seen, strict=True)]
+        return judgment
+
+
+class Nobody:
+    """Scores nothing, so that nothing is learned."""
+
+    name, told = "nobody", False
+
+    def judge(self, episode: Episode) -> Judgment:
+        """Never a score."""
+        return Unscored("nobody judges here", self.name)
+
+
+def measure(
+    what: What = "outcome",
+    *,
+    tasks: int = 16,
+    seeds: int = 5,
+    attempts: int = 12,
+    arms: Sequence[Arm] = (),
+    workers: int = 1,
+    tell: Tell = lambda share: None,
+) -> Report:
+    """Play all arms of ``what`` on the same tasks and seeds.
+
+    Args:
+        tasks: So many tasks, each of another template, spread evenly over all templates.
+        seeds: So many seeds, each another frozen model with other errors.
+        attempts: Episodes of each task and seed.
+        arms: Those of ``what`` if empty.
+        tell: Called with the share that is done.
+    """
+    arms, places = arms or SETS[what], _spread(tasks)
+    parts = [places[first : first + 6] for first in range(0, len(places), 6)]
+    jobs = [Job(arm, part, range(seeds), attempts) for arm in arms for part in parts]
+    played = each(run, jobs, workers, tell)
+    mine = {
+        arm.name: [p for job, p in zip(jobs, played, strict=True) if job.arm is arm] for arm in arms
+    }
+    tables = {
+        name: np.array(list(itertools.chain.from_iterable(p.scores for p in parts_played)))
+        for name, parts_played in mine.items()
+    }
+    listed = Backoffice(instances=1).tasks()
+    return Report(
+        SCHEMA,
+        what,
+        machine.facts(),
+        {
+            "environment": Backoffice.name,
+            "tasks": [listed[place].id for place in places],
+            "seeds": list(range(seeds)),
+            "attempts": attempts,
+            "final": FINAL,
+            "prior": {"lead": LEAD, "sd": SD},
+            "bias": BIAS,
+            "memory": "one for each task and seed",
+            "rewards": "after the episode",
+        },
+        tuple(_result(arm, tables, mine[arm.name]) for arm in arms),
+    )
+
+
+def run(job: Job) -> Played:
+    """Play one job."""
+    world, arm = Backoffice(instances=1), job.arm
+    listed = world.tasks()
+    scores, counts = [], np.zeros(4, int)
+    with closing(world):
+        for place in job.places:
+            task, row = replace(listed[place], scope=listed[place].id), []
+            path = world.oracle(task)
+            for seed in job.seeds:
+                evaluator = _evaluator(arm, seed)
+                trusted = {*TRUSTED_BASES, "llm_judge"} if arm.trusted else TRUSTED_BASES
+                episodes = attempt(
+                    arm.agent,
+                    {},
+                    {"trusted": frozenset(trusted)},
+                    world=cast(Environment, world),
+                    task=task,
+                    prior=Inclined(path, LEAD, SD, seed),
+                    attempts=job.attempts,
+                    seed=seed,
+                    world_seed=place,
+                    evaluator=evaluator,
+                )
+                row.append([float(e.info["score"]) for e in episodes])
+                counts += getattr(evaluator, "counts", 0)
+            scores.append(row)
+    return Played(scores, *counts.tolist())
+
+
+def _evaluator(arm: Arm, seed: int) -> Evaluator:
+    if arm.judge == "environment":
+        return EnvironmentRewards()
+    if arm.judge == "nobody":
+        return Nobody()
+    assert not isinstance(arm.judge, str)
+    inner = Simulated(**arm.judge, seed=seed)
+    return Watched(inner, inner.name, inner.told)
+
+
+def _spread(tasks: int) -> list[int]:
+    """Places of ``tasks`` tasks among one of each template."""
+    there = len(Backoffice(instances=1).tasks())
+    return sorted({round(place) for place in np.linspace(0, there - 1, min(tasks, there))})
+
+
+def _result(arm: Arm, tables: Mapping[str, np.ndarray], played: Sequence[Played]) -> Result:
+    scores = tables[arm.name]
+    last = scores[:, :, -FINAL:]
+    right, reported, false, judged = (
+        sum(getattr(p, name) for p in played) for name in ("right", "reported", "false", "judged")
+    )
+    return Result(
+        arm=arm,
+        average=_number(scores),
+        final=_number(last),
+        gain=_beyond(scores, tables.get(LEVELS[0].name)),
+        over_static=_beyond(scores, tables.get(LEVELS[1].name)),
+        right=right / judged if judged else None,
+        false=false / reported if reported else None,
+        scores=scores.tolist(),
+    )
+
+
+def _beyond(scores: np.ndarray, base: np.ndarray | None) -> Difference | None:
+    if base is None or scores is base:
+        return None
+    return paired_difference(scores[:, :, -FINAL:], base[:, :, -FINAL:])
+
+
+def _number(scores: np.ndarray) -> Number:
+    cells = scores.mean(axis=2)
+    return Number(float(cells.mean()), bootstrap(cells))

@@ -1,0 +1,46 @@
+"""A frozen model that is often right, and wrong in the same places each time."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from jitrl.bench.learning_priors import next_on_path
+from jitrl.types import Candidate, Prompt, Proposal
+
+
+class Inclined:
+    """Prefers the next action of a winning path, but for noise that never changes.
+
+    ``z = lead * (1 if next else 0) + sd * n``, where n is a normal deviate that is always the same
+    for the same goal, page and action, as the errors of a model are that does not learn.
+
+    Args:
+        path: Actions that win the task.
+        lead: What the next one of them is ahead, nats.
+        sd: Standard deviation of the noise, nats.
+        seed: Another seed is another model.
+    """
+
+    def __init__(self, path: Sequence[str], lead: float, sd: float, seed: int) -> None:
+        self.name = f"inclined/lead={lead:g}/sd={sd:g}/seed={seed}"
+        self._path, self._lead, self._sd, self._seed = tuple(path), lead, sd, seed
+        self._known: dict[str, float] = {}
+
+    def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
+        """Every action of the prompt with its logit; ``rng`` is not used."""
+        right = next_on_path(self._path, prompt.history)
+        candidates = tuple(
+            Candidate(action, self._lead * (action == right) + self._noise(prompt, action))
+            for action in prompt.actions
+        )
+        return Proposal(candidates, "inclined", self.name)
+
+    def _noise(self, prompt: Prompt, action: str) -> float:
+        key = f"{prompt.goal}\n{prompt.observation}\n{action}"
+        if key not in self._known:
+            rng = np.random.default_rng([self._seed, zlib.crc32(key.encode())])
+            self._known[key] = self._sd * float(rng.standard_normal())
+        return self._known[key]

@@ -1,0 +1,80 @@
+"""`jitrl bench judge`: how good a judge must be before memory helps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from jitrl.cli.bench_learning import bar, difference, number, short
+from jitrl.cli.output import JSON, emit, people, table
+from jitrl.errors import InputError, StoreError
+
+if TYPE_CHECKING:
+    from jitrl.bench.judge import Result
+
+
+def judge(
+    what: Annotated[
+        Literal["outcome", "steps"],
+        typer.Option(
+            help="`outcome`: judges that report how an episode ended, unbiased and positively "
+            "biased. `steps`: judges that score steps, too, blind and told the outcome."
+        ),
+    ] = "outcome",
+    tasks: Annotated[int, typer.Option(min=6, help="Tasks of the back office.")] = 16,
+    seeds: Annotated[int, typer.Option(min=1, help="Frozen models, and chance: 0, 1, …")] = 5,
+    attempts: Annotated[
+        int, typer.Option(min=5, help="Episodes of each task and seed; the last five count.")
+    ] = 12,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    chart: Annotated[
+        Path | None, typer.Option(help="Draw final success against reliability into this .svg.")
+    ] = None,
+    json: JSON = False,
+) -> None:
+    """Measure how good a judge must be before memory helps.
+
+    Judges of known reliability score the same tasks as the environment does, and as nobody does.
+    """
+    import msgspec
+
+    from jitrl.bench.judge import measure
+    from jitrl.bench.judge_chart import svg
+
+    if chart is not None and chart.suffix != ".svg":
+        raise InputError(f"cannot write {chart}; use .svg")
+    with bar(what) as tell:
+        report = measure(
+            what, tasks=tasks, seeds=seeds, attempts=attempts, workers=workers, tell=tell
+        )
+    _show(report.results)
+    if chart is not None:
+        try:
+            chart.write_text(svg(report), encoding="utf-8")
+        except OSError as error:
+            raise StoreError(f"{chart} cannot be written: {error.strerror}") from error
+        people().print(f"wrote {chart}")
+    if json:
+        emit(msgspec.to_builtins(report))
+
+
+def _show(results: Sequence[Result]) -> None:
+    shown = table("judge", "final", "- nothing learned", "- static", "right", numbers=True)
+    for result in results:
+        shown.add_row(
+            result.arm.name,
+            number(result.final),
+            "" if result.gain is None else difference(result.gain),
+            "" if result.over_static is None else short(result.over_static.mean, "+"),
+            "" if result.right is None else short(result.right),
+        )
+    people().print(shown)
+    people().print(
+        "Final: mean success of the last five attempts, 95 % intervals by task; then what it is "
+        "more than without learning (the same agent, within-episode memory only), and than the "
+        "frozen model by itself. Right: share of the outcomes that were reported right.",
+        style="dim",
+    )

@@ -1,0 +1,77 @@
+"""How far two raters agree: kappa with its interval, correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+
+from jitrl.core.stats import FEWEST_CLUSTERS, Interval, NoInterval
+
+
+def kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
+    """Cohen's kappa: ``(p_o - p_e) / (1 - p_e)``, agreement beyond what the margins give by chance.
+
+    Args:
+        pairs: What each of two raters said of an item.
+
+    Returns:
+        At most 1; 0 for agreement by chance. ``None`` where there is nothing to agree on: no item,
+        or both say the same of all of them.
+    """
+    if not pairs:
+        return None
+    values = sorted({value for pair in pairs for value in pair}, key=str)
+    table = np.zeros((len(values), len(values)))
+    for one, other in pairs:
+        table[values.index(one), values.index(other)] += 1
+    table /= len(pairs)
+    chance = float(table.sum(axis=1) @ table.sum(axis=0))
+    if chance >= 1.0:
+        return None
+    return (float(np.trace(table)) - chance) / (1.0 - chance)
+
+
+def kappa_interval(
+    clusters: Mapping[str, Sequence[tuple[Hashable, Hashable]]],
+    *,
+    draws: int = 2_000,
+    seed: int = 0,
+) -> Interval | NoInterval:
+    """Percentile bootstrap interval (95 %) of kappa; clusters (tasks) are drawn as a whole.
+
+    Draws in which there is nothing to agree on are left out.
+    """
+    n = len(clusters)
+    if n < FEWEST_CLUSTERS:
+        return NoInterval(f"{n} cluster{'s' if n != 1 else ''}; {FEWEST_CLUSTERS} are needed")
+    held, rng, found = list(clusters.values()), np.random.default_rng(seed), []
+    for _ in range(draws):
+        drawn = kappa([pair for i in rng.integers(0, n, n) for pair in held[i]])
+        if drawn is not None:
+            found.append(drawn)
+    if not found:
+        return NoInterval("both raters say the same of everything")
+    low, high = np.quantile(found, (0.025, 0.975))
+    return Interval(float(low), float(high))
+
+
+def pearson(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Linear correlation of ``x`` and ``y`` [N]; ``None`` if one of them is constant."""
+    a, b = np.asarray(x, float), np.asarray(y, float)
+    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Correlation of the ranks of ``x`` and ``y`` [N], ties at their mean rank."""
+    return pearson(_ranks(x), _ranks(y))
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    given = np.asarray(values, float)
+    below = (given[None, :] < given[:, None]).sum(axis=1)
+    equal = (given[None, :] == given[:, None]).sum(axis=1)
+    ranks: list[float] = (below + (equal - 1) / 2).tolist()
+    return ranks

@@ -1,0 +1,106 @@
+"""Several evaluators as one, with explicit weights; a missing part leaves the whole missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from jitrl.errors import ConfigError
+from jitrl.ports import Evaluator
+from jitrl.types import TRUSTED_BASES, Basis, Episode, Judgment, Scored, Unscored
+
+Maker = Callable[[str, Mapping[str, Any]], Evaluator]
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One member of a composite.
+
+    Attributes:
+        weight: Its share, over the sum of all weights.
+        evaluator: Entry point of ``jitrl.evaluators``; the member's own name if empty.
+        options: The evaluator's own options.
+        hard: Whether it must be met in full: an episode that it gives less than 1 altogether gets
+            its rewards alone.
+    """
+
+    weight: float
+    evaluator: str = ""
+    options: dict[str, Any] = {}
+    hard: bool = False
+
+
+class Composite:
+    """Scores each step by the weighted mean of what its members give it.
+
+    ``r[t] = sum(w * r_i[t]) / sum(w)``. If one of them could not judge, neither can this: the
+    weights of the others are not blown up, and no number is put in the place of the missing one. If
+    a hard member, or a hard check inside a member, failed, nothing else counts: the rewards are
+    those of the failed member with the lowest sum.
+
+    Args:
+        members: Name to weight, evaluator, options and whether it is hard.
+        member: Makes a member.
+
+    Raises:
+        ConfigError: If there are no members or a weight is not positive.
+    """
+
+    def __init__(self, members: dict[str, Part], *, member: Maker) -> None:
+        if not members:
+            raise ConfigError('composite has no members; name some, as {"checks": {"weight": 0.7}}')
+        for name, part in members.items():
+            if not part.weight > 0:
+                raise ConfigError(f"weight of member {name!r} is {part.weight}; it must be above 0")
+        self._parts = members
+        made = {
+            name: member(part.evaluator or name, part.options) for name, part in members.items()
+        }
+        self._members = made
+        said = (f"{part.weight:g} {made[name].name}" for name, part in members.items())
+        self.name = f"composite({' + '.join(said)})"
+        self.told = any(one.told for one in made.values())
+        self.reads_pages = any(getattr(one, "reads_pages", False) for one in made.values())
+
+    def judge(self, episode: Episode) -> Judgment:
+        """The mean of all members; ``Unscored`` if one of them is.
+
+        All are asked, so that the journal holds what each said.
+        """
+        judged = {name: one.judge(episode) for name, one in self._members.items()}
+        info: dict[str, Any] = {"members": {name: _said(j) for name, j in judged.items()}}
+        scored = {name: j for name, j in judged.items() if isinstance(j, Scored)}
+        for name, judgment in judged.items():
+            if isinstance(judgment, Unscored):
+                return Unscored(f"{name}: {judgment.reason}", self.name, info)
+        failed = [name for name, j in scored.items() if self._has_failed(name, j)]
+        if failed:
+            worst = min(failed, key=lambda name: sum(scored[name].rewards))
+            info["failed"] = failed
+            rewards = scored[worst].rewards
+        else:
+            weights = [part.weight for part in self._parts.values()]
+            table = np.array([j.rewards for j in scored.values()])
+            rewards = tuple(np.average(table, axis=0, weights=weights).tolist())
+        told = any(j.told for j in scored.values())
+        return Scored(rewards, self.name, _weakest([j.basis for j in scored.values()]), told, info)
+
+    def _has_failed(self, name: str, judgment: Scored) -> bool:
+        if "failed" in judgment.info:
+            return True
+        return self._parts[name].hard and sum(judgment.rewards) < 1.0
+
+
+def _said(judgment: Judgment) -> dict[str, Any]:
+    """A member's judgment as plain values."""
+    said: dict[str, Any] = {"evaluator": judgment.evaluator, **judgment.info}
+    if isinstance(judgment, Unscored):
+        return said | {"unscored": judgment.reason}
+    return said | {"rewards": list(judgment.rewards)}
+
+
+def _weakest(bases: list[Basis]) -> Basis:
+    """What the whole rests on: the first basis that is not trusted, else the first."""
+    return next((basis for basis in bases if basis not in TRUSTED_BASES), bases[0])

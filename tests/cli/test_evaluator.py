@@ -1,0 +1,112 @@
+"""`jitrl evaluator`: checking an evaluator on a run, and labelling its steps from a pipe."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def run(jitrl):
+    """A small run with its pages in the journal."""
+    done = jitrl(
+        *("run", "--env", "backoffice", "--env-options", "split=demo", "--model", "scripted"),
+        *("--model-options", "noise=2", "--tasks", "6", "--attempts", "2", "--out", "r"),
+        *("--set", "run.pages=true"),
+    )
+    assert done.code == 0, done.err
+    return "r"
+
+
+@pytest.fixture
+def typing(monkeypatch):
+    def typed(text):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+    return typed
+
+
+def lines(path):
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def test_an_evaluator_is_compared_with_the_outcomes_of_a_run(jitrl, run):
+    done = jitrl(
+        *("evaluator", "check", run, "--evaluator", "simulated", "--repeats", "2", "--json"),
+        *("--set", "memory.evaluator_options=reliability=0.5"),
+    )
+    assert done.code == 0, done.err
+    assert done.data["schema"] == "jitrl.evaluator.check/1"
+    assert done.data["evaluator"] == "simulated(outcome, p=0.5, b=0)"
+    assert done.data["episodes"] == 12
+    assert sum(n for said in done.data["gold"]["confusion"].values() for n in said.values()) == 12
+    assert done.data["repeats"]["changed"] > 0
+    assert done.data["people"] is None
+
+
+def test_a_demand_that_is_not_met_ends_with_1(jitrl, run):
+    done = jitrl("evaluator", "check", run, "--evaluator", "checks", "--least-kappa", "0.9")
+    assert done.code == 1
+    assert "--least-kappa is 0.9" in done.err
+
+
+def test_a_judge_without_a_model_that_writes_says_what_to_set(jitrl, run):
+    done = jitrl("evaluator", "check", run, "--evaluator", "judge", "--set", "model.name=scripted")
+    assert done.code == 3
+    assert "[writer]" in done.err
+
+
+def test_a_folder_without_a_run_is_no_input(jitrl, tmp_path):
+    assert jitrl("evaluator", "check", tmp_path).code == 2
+    assert jitrl("evaluator", "label", tmp_path).code == 2
+
+
+def test_labels_are_written_line_by_line_and_resumed(jitrl, run, typing):
+    typing("3\n−1\nx\nu\nb\n+2\nq\n")
+    done = jitrl("evaluator", "label", run, "--limit", "3", "--json")
+    assert done.code == 0, done.err
+    assert done.data["labelled"] == 3
+    assert [label["score"] for label in lines("r/labels.jsonl")] == [3, -1, None, 2]
+    assert [label["step"] for label in lines("r/labels.jsonl")] == [0, 1, 2, 2]
+    assert "'x' is none of" in done.err
+    typing("0\n")  # the input ends: as good as q
+    again = jitrl("evaluator", "label", run, "--limit", "3", "--json")
+    assert again.data["labelled"] == 4
+    assert lines("r/labels.jsonl")[-1]["step"] == 3
+
+
+def test_another_person_labels_for_herself(jitrl, run, typing):
+    typing("1\nq\n")
+    jitrl("evaluator", "label", run, "--limit", "1")
+    typing("-1\nq\n")
+    other = jitrl("evaluator", "label", run, "--limit", "1", "--by", "Li", "--json")
+    assert other.data["labelled"] == 1
+    mine = jitrl("evaluator", "check", run, "--by", "Li", "--json")
+    assert mine.data["people"]["steps"] == 1
+
+
+def test_labelling_shows_the_step_and_nothing_of_the_outcome(jitrl, run, typing):
+    typing("q\n")
+    done = jitrl("evaluator", "label", run, "--lang", "zh")
+    for word in ("目标", "之前的页面", "动作", "之后的页面", "返回上一步"):
+        assert word in done.err
+    for word in ("reward", "score", "terminated", "truncated", "success"):
+        assert word not in done.err
+
+
+def test_labels_are_compared_with_the_evaluator(jitrl, run, typing):
+    typing("1\n" * 200)
+    done = jitrl("evaluator", "label", run, "--json")
+    assert done.data["left"] == 0
+    checked = jitrl("evaluator", "check", run, "--json")
+    assert checked.data["people"]["steps"] == done.data["labelled"]
+    assert checked.data["people"]["spearman"] is None  # all labels are alike
+
+
+def test_a_damaged_file_of_labels_is_named(jitrl, run, tmp_path):
+    Path("r/labels.jsonl").write_text('{"episode": "e", "step": 0, "score": 9}\n')
+    done = jitrl("evaluator", "check", run)
+    assert done.code == 4
+    assert "line 1" in done.err

@@ -1,0 +1,31 @@
+"""How a judgment came about is journaled with it, and travels in an export."""
+
+from pathlib import Path
+
+import pytest
+
+from jitrl.errors import InputError
+from jitrl.stores import line
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.store_samples import sample_episode
+from jitrl.types import Scored, Unscored
+
+INFO = {"answers": ["<think>8</think>", "不知道"], "scores": [1, None, 0.5]}
+
+
+@pytest.mark.parametrize(
+    "judgment",
+    [Unscored("unreadable", "judge", INFO), Scored((0.0, 0.0, 1.0), "judge", info=INFO)],
+)
+def test_what_a_judge_said_is_kept_beside_the_episode(
+    tmp_path: Path, judgment: Scored | Unscored
+) -> None:
+    with SQLiteStore(tmp_path / "m.db") as store:
+        store.commit(sample_episode("e1"), judgment, ())
+        assert store.record("e1").judgment == judgment
+        assert line.parse(line.dump(store.record("e1"))).judgment == judgment
+
+
+def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "m.db") as store, pytest.raises(InputError, match=r"info\.x"):
+        store.commit(sample_episode("e1"), Unscored("why", "judge", {"x": object()}), ())

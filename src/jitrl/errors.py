@@ -51,6 +51,10 @@ class LogprobsUnavailable(ModelError):
     """The provider gives no usable log-probabilities for the scorer that was named."""
 
 
+class WorldError(JitRLError):
+    """A world outside this program (a browser, a server) failed, or did not answer in time."""
+
+
 class BudgetExceeded(JitRLError):
     """A limit on calls, tokens or dollars was reached; the run can be resumed."""
 

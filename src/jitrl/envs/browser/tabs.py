@@ -32,7 +32,9 @@ _STILL = """(() => {
   }).observe(document, { childList: true });
 })()"""
 _QUIET = 30  # ms without a change after which a page is at rest
+_MOST_RESTS = 100  # times that a page may go on to another one by itself
 _TRIES = 5  # readings of a page that is just being replaced
+_EMPTY = ("about:blank", "chrome-error:")
 _WAITED_FOR = frozenset({"document", "xhr", "fetch", "script"})
 
 
@@ -70,6 +72,7 @@ class Tabs:
         self._pages: list[Any] = []
         self._sessions: dict[Any, Any] = {}
         self._busy: set[Any] = set()
+        self._opening: set[str] = set()  # tabs that pages opened, known before they are at hand
         self.said: list[str] = []
         self.documents = 0
 
@@ -109,6 +112,10 @@ class Tabs:
         context.on("request", self._asked)
         context.on("requestfinished", self._answered)
         context.on("requestfailed", self._answered)
+        watch = await self._browser.new_browser_cdp_session()
+        watch.on("Target.targetCreated", self._made)
+        watch.on("Target.targetDestroyed", self._gone)
+        await watch.send("Target.setDiscoverTargets", {"discover": True})
         await context.new_page()
 
     async def close(self) -> None:
@@ -150,30 +157,33 @@ class Tabs:
     async def rest(self) -> None:
         """Wait until the page has come to rest, for ``settle`` seconds at most."""
         until = monotonic() + self._settings.settle
-        virtual = self._settings.clock == "virtual"
-        while True:
-            page = self.page
+        for _ in range(2 if self._settings.clock == "virtual" else _MOST_RESTS):
             try:
-                if virtual:
-                    for frame in page.frames:
-                        await frame.evaluate(_PASS, 1000 * self._settings.settle)
-                else:
-                    left = max(0.0, until - monotonic())
-                    await page.evaluate(_CALL, ["settle", _QUIET, 1000 * left])
+                await self._run_on(max(0.0, until - monotonic()))
             except self._api.Error:  # the page is just being replaced, or was closed
-                if page.is_closed():
-                    continue
-                await page.wait_for_load_state("load")
-                continue
-            if any(request.resource_type == "document" for request in self._busy):
-                await asyncio.sleep(0.01)
-                await page.wait_for_load_state("load")
-            elif not self._busy or monotonic() >= until:
+                if not self.page.is_closed():
+                    await self.page.wait_for_load_state("load")
+            if not self._waits(until):
                 break
-        if (
-            len(self._pages) > 1 and self.page.url == "about:blank"
-        ):  # what it was to show is refused
+            while self._waits(until):
+                await asyncio.sleep(0.01)
+        await self.page.wait_for_load_state("load")
+        if len(self._pages) > 1 and self.page.url.startswith(_EMPTY):  # it was refused its address
             await self.page.close()
+
+    async def _run_on(self, seconds: float) -> None:
+        """Let the page run until nothing changes any more."""
+        if self._settings.clock == "virtual":
+            for frame in self.page.frames:
+                await frame.evaluate(_PASS, 1000 * self._settings.settle)
+        else:
+            await self._ask("settle", _QUIET, 1000 * seconds)
+
+    def _waits(self, until: float) -> bool:
+        """Whether something is on its way; only another page is waited for beyond ``until``."""
+        if any(map(self._is_page, self._busy)):
+            return True
+        return monotonic() < until and bool(self._busy or len(self._opening) >= len(self._pages))
 
     async def perform(self, call: Call, place: int | None) -> None:
         """Carry out an action on the element at ``place`` of the last reading.
@@ -261,9 +271,24 @@ class Tabs:
         """Answer a request that leads off the sites; a page that wants to leave stays."""
         if request.is_navigation_request():
             self.said.append(f"Not allowed: {request.url[:200]}")
+        if request.is_navigation_request() and self._frame(request) is not None:
             await route.fulfill(status=204)
         else:
             await route.abort("blockedbyclient")
+
+    def _is_page(self, request: Any) -> bool:
+        """Whether a page is asked for, not something in one."""
+        if not request.is_navigation_request():
+            return False
+        frame = self._frame(request)
+        return frame is None or frame.parent_frame is None
+
+    def _frame(self, request: Any) -> Any:
+        """The frame that asks; ``None`` for a tab that is just being opened."""
+        try:
+            return request.frame
+        except self._api.Error:
+            return None
 
     def _asked(self, request: Any) -> None:
         if request.resource_type in _WAITED_FOR:
@@ -271,6 +296,14 @@ class Tabs:
 
     def _answered(self, request: Any) -> None:
         self._busy.discard(request)
+
+    def _made(self, event: Any) -> None:
+        target = event["targetInfo"]
+        if target["type"] == "page" and target.get("openerId"):
+            self._opening.add(target["targetId"])
+
+    def _gone(self, event: Any) -> None:
+        self._opening.discard(event["targetId"])
 
     def _opened(self, page: Any) -> None:
         self._pages.append(page)

@@ -124,7 +124,11 @@ class Browser:
         self._require(url)
         tabs = self._open_tabs()
         self._do(tabs.go(url))
-        self._do(tabs.rest())
+        self.rest()
+
+    def rest(self) -> None:
+        """Wait until the page is at rest, after a script of the environment's own."""
+        self._do(self._open_tabs().rest(), self._timeout + self._settings.settle)
 
     def observe(self, goal: str, *, answers: Sequence[str] = ()) -> Observation:
         """The present page: its title, then lines and elements, and what can be done.
@@ -187,7 +191,7 @@ class Browser:
         if call.verb not in FOR_THE_ENVIRONMENT:
             tabs.said = []
             self._do(tabs.perform(call, place))
-            self._do(tabs.rest(), self._timeout + self._settings.settle)
+            self.rest()
         self._taken += 1
         if (stand := self._stand()) != self._at:
             self._at, self._arrived = stand, self._taken
@@ -257,7 +261,8 @@ def _actions(id: str, line: Mapping[str, Any], typed: Sequence[str]) -> list[str
     actions = []
     for verb, *given in line["uses"]:
         if verb == "fill":
-            values = [v for v in fitting(given[0], typed) if v != line["more"].get("value")]
+            kind, held = given
+            values = [value for value in fitting(kind, typed) if value != held]
             actions += [Call("fill", (id, value)).raw() for value in values]
         else:
             actions.append(Call(verb, (id, *given)).raw())

@@ -35,7 +35,7 @@ _QUIET = 30  # ms without a change after which a page is at rest
 _MOST_RESTS = 100  # times that a page may go on to another one by itself
 _TRIES = 5  # readings of a page that is just being replaced
 _EMPTY = ("about:blank", "chrome-error:")
-_WAITED_FOR = frozenset({"document", "xhr", "fetch", "script"})
+_WAITED_FOR = frozenset({"document", "xhr", "fetch", "script", "stylesheet", "image"})
 
 
 @dataclass(frozen=True, slots=True)

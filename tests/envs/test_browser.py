@@ -439,6 +439,16 @@ def test_a_browser_is_closed_twice_and_begins_again(site: Any):
     browser.close()
 
 
+def test_browsers_of_one_thread_share_a_process_and_nothing_else(site: Any, browser: Browser):
+    other = Browser(sites=[site.url])
+    url = site.show("<script>document.write(document.cookie); document.cookie = 'c=1'</script>x")
+    browser.begin(url)
+    other.begin(url)
+    assert browser.observe("").text == other.observe("").text == "Test\nx"
+    other.close()
+    assert browser.observe("").text == "Test\nx"
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -20,7 +21,8 @@ from jitrl.types import Observation
 class Browser:
     """Chromium behind a whitelist: nothing that an agent says is run as code.
 
-    Starts with the first ``begin``, and belongs to the thread that uses it. Every wait has an end.
+    Starts with the first ``begin``, and belongs to the thread that uses it; those of one thread
+    share a Chromium, not what is in it. Every wait has an end.
 
     Args:
         sites: URL prefixes (``http://127.0.0.1:8000``) that may be visited or loaded from; any
@@ -211,22 +213,26 @@ class Browser:
         return state
 
     def close(self) -> None:
-        """End the browser; may be called twice."""
-        chromium, self._chromium, self._tabs, self._places = self._chromium, None, None, {}
-        if chromium is not None:
-            chromium.close()
+        """Close all tabs, and end Chromium if the thread has no other ``Browser``."""
+        chromium, tabs = self._chromium, self._tabs
+        self._chromium, self._tabs, self._places = None, None, {}
+        if chromium is None:
+            return
+        if tabs is not None and not chromium.has_ended:
+            try:
+                chromium.do(tabs.close(), self._timeout)
+            except WorldError:  # what hangs takes the process along
+                chromium.end()
+        chromium.leave()
 
     def _renew(self, state: dict[str, Any] | None) -> None:
-        """A context without a past; what went wrong with the last one is left behind."""
-        if self._chromium is not None and self._tabs is not None:
-            try:
-                self._do(self._tabs.close())
-            except WorldError:  # it hangs, and takes its process along
-                self.close()
-        if self._chromium is None:
-            self._chromium = Chromium(
-                executable=self._program, headless=self._headless, timeout=self._timeout
-            )
+        """A context without a past."""
+        if self._tabs is not None:
+            tabs, self._tabs = self._tabs, None
+            with suppress(WorldError):  # gone already
+                self._do(tabs.close())
+        if self._chromium is None or self._chromium.has_ended:
+            self._chromium = Chromium.of_this_thread(self._program, self._headless)
         self._tabs = Tabs(playwright(), self._chromium.browser, self._settings)
         self._do(self._tabs.open(state))
 
@@ -237,13 +243,12 @@ class Browser:
 
     def _do(self, question: Any, timeout: float | None = None) -> Any:
         """Wait for an answer; after a failure the next ``begin`` makes everything anew."""
-        assert self._chromium is not None
+        if self._chromium is None:
+            raise InputError("no page is open; call begin")
         try:
-            return self._chromium.do(question, timeout)
+            return self._chromium.do(question, timeout or self._timeout)
         except WorldError:
-            tabs, self._tabs = self._tabs, None
-            if tabs is not None:
-                self.close()
+            self.close()
             raise
 
     def _stand(self) -> tuple[str, int]:

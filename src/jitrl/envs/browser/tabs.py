@@ -72,7 +72,9 @@ class Tabs:
         self._pages: list[Any] = []
         self._sessions: dict[Any, Any] = {}
         self._busy: set[Any] = set()
-        self._opening: set[str] = set()  # tabs that pages opened, known before they are at hand
+        self._watch: Any = None
+        self._own: set[str] = set()  # ids of tabs, and of those that pages of theirs opened,
+        self._opening: set[str] = set()  # which are known before they are at hand
         self.said: list[str] = []
         self.documents = 0
 
@@ -112,14 +114,17 @@ class Tabs:
         context.on("request", self._asked)
         context.on("requestfinished", self._answered)
         context.on("requestfailed", self._answered)
-        watch = await self._browser.new_browser_cdp_session()
+        await context.new_page()
+        found = await (await self._session()).send("Target.getTargetInfo")
+        self._own.add(found["targetInfo"]["targetId"])
+        self._watch = watch = await self._browser.new_browser_cdp_session()
         watch.on("Target.targetCreated", self._made)
         watch.on("Target.targetDestroyed", self._gone)
         await watch.send("Target.setDiscoverTargets", {"discover": True})
-        await context.new_page()
 
     async def close(self) -> None:
         """Close it with all its tabs."""
+        await self._watch.detach()
         await self._context.close()
 
     async def go(self, url: str) -> None:
@@ -299,7 +304,8 @@ class Tabs:
 
     def _made(self, event: Any) -> None:
         target = event["targetInfo"]
-        if target["type"] == "page" and target.get("openerId"):
+        if target["type"] == "page" and target.get("openerId") in self._own:
+            self._own.add(target["targetId"])
             self._opening.add(target["targetId"])
 
     def _gone(self, event: Any) -> None:

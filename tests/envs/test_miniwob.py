@@ -99,12 +99,12 @@ def test_the_reward_is_the_pages_own_and_time_takes_nothing_off_it(env: MiniWob)
 
 @pytest.mark.browser
 @needs_miniwob
-def test_the_step_limit_truncates_without_a_reward():
+def test_the_step_limit_counts_as_the_pages_time_limit():
     env = MiniWob(kinds=["click-checkboxes"], steps=2)
     shown = env.reset(env.tasks()[0])
     for _ in range(2):
         shown = env.step(shown.observation.actions[0])
-    assert (shown.reward, shown.terminated, shown.truncated) == (0.0, False, True)
+    assert (shown.reward, shown.terminated, shown.truncated) == (-1.0, False, True)
     env.close()
 
 

@@ -1,5 +1,5 @@
-// Runs in every frame before the page's own scripts: notes which elements listen to the mouse, reads
-// the page as lines and elements, and finds the point of an element that a click would reach.
+// Runs in every frame before the page's own scripts: notes which elements listen to mouse and keys,
+// reads the page as lines and elements, and finds the point of an element that a click would reach.
 (() => {
   "use strict";
   const KEY = Symbol.for("jitrl");
@@ -28,11 +28,13 @@
 
   const later = window.setTimeout.bind(window);
   const listening = new WeakSet();
+  const typing = new WeakSet();
   const roots = new WeakMap();
 
   const listen = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (type) {
     if (MOUSE.has(type) && this instanceof Element) listening.add(this);
+    if (/^key/.test(type) && this instanceof Element) typing.add(this);
     return listen.apply(this, arguments);
   };
   const attach = Element.prototype.attachShadow;
@@ -387,7 +389,9 @@
     if (el.readOnly || own(el)?.listening.has(el) || el.onclick || el.onfocus) uses.push(["click"]);
     if (el.readOnly || el.type === "range") return uses;
     uses.push(["fill", tag(el) === "input" ? el.type : "text", el.value ?? text(el)]);
-    if (tag(el) === "input" && el.value) uses.push(["press", "Enter"]);
+    if (kind === "spinbutton") uses.push(["press", "ArrowUp"], ["press", "ArrowDown"]);
+    const heard = el.form || own(el)?.typing.has(el) || el.onkeydown || el.onkeyup;
+    if (tag(el) === "input" && el.value && heard) uses.push(["press", "Enter"]);
     return uses;
   }
 
@@ -485,7 +489,7 @@
   }
 
   const state = {
-    listening, roots, nodes: [], nested: [], read, point, enter, choose, focus, checked, settle,
+    listening, typing, roots, nodes: [], nested: [], read, point, enter, choose, focus, checked, settle,
   };
   Object.defineProperty(window, KEY, { value: state });
 })();

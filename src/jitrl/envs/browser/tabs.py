@@ -33,6 +33,7 @@ _STILL = """(() => {
 })()"""
 _QUIET = 30  # ms without a change after which a page is at rest
 _MOST_RESTS = 100  # times that a page may go on to another one by itself
+_HOVERS = 25  # looks at an element under the pointer, 20 ms apart
 _TRIES = 5  # readings of a page that is just being replaced
 _EMPTY = ("about:blank", "chrome-error:")
 _WAITED_FOR = frozenset({"document", "xhr", "fetch", "script", "stylesheet", "image"})
@@ -226,11 +227,17 @@ class Tabs:
         spot = await self._ask("point", place)
         if not self._done(spot):
             return
-        mouse, x, y = self.page.mouse, spot["x"], spot["y"]
+        mouse = self.page.mouse
+        await mouse.move(spot["x"], spot["y"])
         if how == "hover":
-            await mouse.move(x, y)
-        else:
-            await mouse.click(x, y, click_count=1 if how == "click" else 2)
+            return
+        for _ in range(_HOVERS):  # an element may change, and load a picture, under the pointer
+            found = await self._ask("point", place)
+            if found is not None and "x" in found:
+                spot = found
+                break
+            await asyncio.sleep(0.02)
+        await mouse.click(spot["x"], spot["y"], click_count=1 if how == "click" else 2)
 
     async def _fill(self, place: int | None, text: str) -> None:
         """Replace a field's text as a person does; the last character by its key."""

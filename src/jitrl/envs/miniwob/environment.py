@@ -31,8 +31,9 @@ _GOAL = """() => {
   const said = core.getUtterance();
   const goal = typeof said === "string" ? said : said.utterance;
   const fields = [...document.querySelectorAll("#area textarea")].map((field) => field.value);
-  return [goal, [document.getElementById("area")?.innerText ?? "", ...fields].join("\\n")];
+  return [goal, document.getElementById("area")?.innerText ?? "", fields];
 }"""
+_TIME_OUT = "() => core.endEpisode(-1, false, 'timed out')"
 _STATUS = "() => [WOB_DONE_GLOBAL, WOB_RAW_REWARD_GLOBAL, WOB_TASK_READY]"
 
 
@@ -40,8 +41,9 @@ class MiniWob:
     """Tasks of the package ``miniwob`` that can be done by clicking, typing and selecting.
 
     Task ids are ``kind:seed`` (``click-button:3``). An episode ends when the page says so; its
-    reward is the page's own in [-1, 1], without a discount for time. One Chromium belongs to an
-    instance, from the first use until ``close``.
+    reward is the page's own in [-1, 1], without a discount for time. The step limit stands for the
+    pages' time limit, and brings what that brings: -1. A browser is held from the first use until
+    ``close``.
 
     Args:
         kinds: Names from ``KINDS``; () takes all.
@@ -134,10 +136,14 @@ class MiniWob:
         self._taken += 1
         done, reward, _ = self._browser.script(_STATUS)
         truncated = not done and self._taken >= self._limit
+        if truncated:
+            self._browser.script(_TIME_OUT)
+            _, reward, _ = self._browser.script(_STATUS)
         observation = self._observe(task)
         if done or truncated:
             self._task = None
-        return TimeStep(observation, float(reward) if done else 0.0, bool(done), truncated)
+        earned = float(reward) if done or truncated else 0.0
+        return TimeStep(observation, earned, bool(done), truncated)
 
     def close(self) -> None:
         """End the browser."""
@@ -177,8 +183,8 @@ class MiniWob:
         self._browser.rest()
         if not self._browser.script(_STATUS)[2]:
             raise WorldError(f"task {kind}:{seed} was not ready after {_SETTLE:g} seconds")
-        goal, said = self._browser.script(_GOAL)
-        self._values = _values(kind, goal, said)
+        goal, said, fields = self._browser.script(_GOAL)
+        self._values = _values(kind, goal, said, fields)
         return str(goal)
 
     def _typed(self, goal: str) -> Sequence[str]:
@@ -190,10 +196,11 @@ class MiniWob:
         return Observation(seen.text, task.goal, seen.actions, url, seen.info)
 
 
-def _values(kind: str, goal: str, said: str) -> tuple[str, ...]:
+def _values(kind: str, goal: str, said: str, fields: Sequence[str]) -> tuple[str, ...]:
     """What may be typed: quoted values and the package's own fields of a goal.
 
-    Where the answer has to be read off the page, it is the words of the page.
+    Where the answer has to be read off the page, it is its lines and words, and what its text
+    areas hold.
     """
     from miniwob.fields import get_field_extractor
 
@@ -201,11 +208,13 @@ def _values(kind: str, goal: str, said: str) -> tuple[str, ...]:
     with suppress(KeyError, ValueError):  # where the package has no rule for a goal
         found += [str(value) for _, value in get_field_extractor(kind)(goal)]
     if KINDS[kind].reads:
-        found += re.split(r"\s*[\n\t]\s*", said)
-        found += re.split(r"[\s,;:.!?]+", said)
+        found += fields
+        for text in (said, *fields):
+            found += re.split(r"\s*[\n\t]\s*", text.strip())
+            found += re.split(r"[\s,;:.!?]+", text)
     if KINDS[kind].cases:
         found += [case for value in found for case in (value.upper(), value.lower())]
-    return tuple(dict.fromkeys(v.strip() for v in found if 0 < len(v.strip()) <= _LONGEST))
+    return tuple(dict.fromkeys(v for v in found if v.strip() and len(v) <= _LONGEST))
 
 
 def _pages() -> Path:

@@ -91,6 +91,7 @@ class Browser:
         name: str = "",
         state: Mapping[str, Any] | None = None,
         fresh: bool = True,
+        har: Path | None = None,
     ) -> None:
         """Load ``url`` for a new episode.
 
@@ -99,6 +100,8 @@ class Browser:
             state: Cookies and local storage to start with, as ``storage()`` gave them.
             fresh: Start without cookies, storage and other tabs; else what the site keeps in the
                 browser stays, which is faster.
+            har: File that records what is asked and answered; ``end`` writes it. Needs a fresh
+                start.
 
         Raises:
             InputError: If ``url`` is not on ``sites``.
@@ -107,8 +110,8 @@ class Browser:
         """
         self._require(url)
         self._places, self._name = {}, name
-        if fresh or state is not None or self._tabs is None or self._tabs.count != 1:
-            self._renew(None if state is None else dict(state))
+        if fresh or har or state is not None or self._tabs is None or self._tabs.count != 1:
+            self._renew(None if state is None else dict(state), har)
         self.goto(url)
         tabs = self._open_tabs()
         self._do(tabs.forget_history())
@@ -212,6 +215,16 @@ class Browser:
         state: dict[str, Any] = self._do(self._open_tabs().storage())
         return state
 
+    def end(self) -> None:
+        """End the episode: its tabs are closed and its recording is written; may be called twice.
+
+        Raises:
+            WorldError: If the browser does not respond in time.
+        """
+        tabs, self._tabs, self._places = self._tabs, None, {}
+        if tabs is not None:
+            self._do(tabs.close())
+
     def close(self) -> None:
         """Close all tabs, and end Chromium if the thread has no other ``Browser``."""
         chromium, tabs = self._chromium, self._tabs
@@ -225,7 +238,7 @@ class Browser:
                 chromium.end()
         chromium.leave()
 
-    def _renew(self, state: dict[str, Any] | None) -> None:
+    def _renew(self, state: dict[str, Any] | None, har: Path | None) -> None:
         """A context without a past."""
         if self._tabs is not None:
             tabs, self._tabs = self._tabs, None
@@ -234,7 +247,7 @@ class Browser:
         if self._chromium is None or self._chromium.has_ended:
             self._chromium = Chromium.of_this_thread(self._program, self._headless)
         self._tabs = Tabs(playwright(), self._chromium.browser, self._settings)
-        self._do(self._tabs.open(state))
+        self._do(self._tabs.open(state, har))
 
     def _open_tabs(self) -> Tabs:
         if self._tabs is None:

@@ -89,8 +89,8 @@ class Tabs:
         """How many tabs are open."""
         return len(self._pages)
 
-    async def open(self, state: dict[str, Any] | None) -> None:
-        """Make the context and its first tab."""
+    async def open(self, state: dict[str, Any] | None, har: Path | None = None) -> None:
+        """Make the context and its first tab; ``close`` writes the recording ``har``."""
         wide, high = self._settings.size
         self._context = context = await self._browser.new_context(
             viewport={"width": wide, "height": high},
@@ -100,6 +100,7 @@ class Tabs:
             accept_downloads=False,
             service_workers="block",
             storage_state=state,
+            record_har_path=har,
         )
         context.set_default_timeout(1000 * self._settings.timeout)
         scripts = ["clock.js", "page.js"] if self._settings.clock == "virtual" else ["page.js"]

@@ -1,5 +1,7 @@
 """Settings: flag > JITRL_* variable > jitrl.toml or [tool.jitrl] > default, each key checked.
 
+What `run.preset` brings is as weak as a default.
+
 A variable is named JITRL_<GROUP>_<SETTING>, as in JITRL_MEMORY_MODE. Secrets come from the
 environment alone, under the name that their provider gave them (OPENAI_API_KEY).
 """
@@ -21,6 +23,7 @@ from msgspec import Meta, Struct, inspect
 from jitrl import config_values
 from jitrl.errors import ConfigError
 from jitrl.registry import did_you_mean
+from jitrl.run_presets import RUNS, RunPreset
 from jitrl.types import TRUSTED_BASES, Basis, Mode
 
 Options = dict[str, Any]
@@ -117,6 +120,14 @@ Rewards = Literal["during", "after", "outcome"]
 class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which episodes an experiment consists of, and what they may know of each other."""
 
+    preset: Annotated[
+        RunPreset | None,
+        Meta(
+            description="A protocol of the paper: `paper-web` (WebArena: 5 attempts of 10 steps) "
+            "or `paper-text` (Jericho: 50 of 60), each with the memory preset of its name. What "
+            "is given anywhere else counts before it."
+        ),
+    ] = None
     agent: Annotated[str, Meta(min_length=1, description="Entry point of `jitrl.agents`.")] = (
         "jitrl"
     )
@@ -265,11 +276,15 @@ def sources(
 ) -> tuple[Source, ...]:
     """Checked settings by where they were given, weakest first."""
     folder, env = folder or Path(), os.environ if env is None else env
-    return (
+    given = (
         *_from_file(folder),
         Source("variable", _from_variables(env)),
         Source("flag", _checked(flags or {}, caller)),
     )
+    named = [s.values["run"]["preset"] for s in given if "preset" in s.values.get("run", {})]
+    if not named or named[-1] is None:
+        return given
+    return (Source(f"run preset {named[-1]}", RUNS[named[-1]]), *given)
 
 
 def digest(value: Any) -> str:

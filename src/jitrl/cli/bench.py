@@ -1,4 +1,4 @@
-"""`jitrl bench`: measurements of this package on records made from a seed."""
+"""`jitrl bench`: measurements of this package, and scores of finished benchmark tasks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from rich.progress import Progress, TaskID
 
 from jitrl.cli.bench_learning import learn
+from jitrl.cli.bench_webarena import webarena
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import InputError
 
@@ -22,10 +23,11 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def bench() -> None:
-    """Measure retrieval, decisions and learning."""
+    """Measure retrieval, decisions and learning; score finished web tasks."""
 
 
 app.command()(learn)
+app.command()(webarena)
 
 
 @app.command()

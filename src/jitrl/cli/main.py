@@ -26,7 +26,7 @@ COMMANDS = {
     "explain": "Show why a decision fell as it did, and what would have turned it.",
     "memory": "List, show, quarantine, restore, export, import, rebuild and check a memory.",
     "model": "Install the embedded model and probe models.",
-    "bench": "Measure retrieval and decisions.",
+    "bench": "Measure retrieval, decisions and learning; score finished web tasks.",
     "config": "Show the settings in force and where each comes from.",
 }
 """Commands in the order of `--help`. Each is a module of this package with a Typer ``app``, or a

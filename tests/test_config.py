@@ -4,6 +4,7 @@ import pytest
 import jitrl as package
 from jitrl import config
 from jitrl.errors import ConfigError
+from jitrl.run_presets import RUNS
 
 
 @pytest.fixture
@@ -31,6 +32,34 @@ def test_a_flag_beats_a_variable_beats_the_file_beats_the_default(folder):
     memory = load(place, {"memory": {"gamma": 0.3}}, **env).memory
     assert (memory.gamma, memory.holdout, memory.preset) == (0.3, 0.2, "paper-web")
     assert memory.mode == "act"
+
+
+def test_a_run_preset_is_the_papers_protocol(tmp_path):
+    web = load(tmp_path, {"run": {"preset": "paper-web"}})
+    assert (web.run.attempts, web.run.max_steps, web.memory.preset) == (5, 10, "paper-web")
+    text = load(tmp_path, JITRL_RUN_PRESET="paper-text")
+    assert (text.run.attempts, text.run.max_steps, text.memory.preset) == (50, 60, "paper-text")
+    assert (text.run.schedule, text.run.protocol) == ("sequential", "repeat")
+
+
+def test_whatever_is_given_counts_before_a_run_preset(folder):
+    place = folder("[run]\nattempts = 3\n[memory]\npreset = 'default'\n")
+    found = load(place, {"run": {"preset": "paper-text"}}, JITRL_RUN_MAX_STEPS="7")
+    assert (found.run.attempts, found.run.max_steps, found.memory.preset) == (3, 7, "default")
+    assert found.run.preset == "paper-text"
+
+
+def test_the_strongest_run_preset_counts_and_none_is_none(folder):
+    place = folder("[run]\npreset = 'paper-text'\n")
+    assert load(place, {"run": {"preset": "paper-web"}}).run.attempts == 5
+    assert load(place, {"run": {"preset": None}}) == config.Settings()
+    origins = [s.origin for s in config.sources(env={}, folder=place)]
+    assert origins == ["run preset paper-text", "jitrl.toml", "variable", "flag"]
+
+
+def test_run_presets_hold_settings_that_exist():
+    for values in RUNS.values():
+        config.load(values, env={})
 
 
 def test_tables_are_merged_key_by_key(folder):
@@ -68,6 +97,7 @@ def test_a_pyproject_of_another_tool_is_none_of_our_business(folder):
         ("[memory]\ntrusted = ['tests']", "memory.trusted .*allowed: .*state_check, test"),
         ("[run]\nseeds = [0, -1]", "run.seeds"),
         ("[run]\nattempts = 0", "run.attempts"),
+        ("[run]\npreset = 'web'", "run.preset is 'web'.*allowed: paper-text, paper-web"),
         ("[model]\noptions = 3", "model.options"),
         ("[budget]\nmax_dollars = inf", "budget.max_dollars is inf; a number must be finite"),
         ("[budget.prices]\nm = [1, inf]", "budget.prices is .*; a number must be finite"),

@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "models": WORDS | {"core", "models"},
     "stores": WORDS | {"core", "stores"},
     "evaluators": WORDS | {"core", "evaluators"},
+    "integrations": WORDS | {"api", "config", "envs", "episode", "integrations", "registry"},
 }
 """Parts that do not compose, and all that each of them may import from this package."""
 

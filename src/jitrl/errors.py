@@ -63,6 +63,10 @@ class UnreadableAnswer(ModelError):
         self.answers = answers
 
 
+class WorldError(JitRLError):
+    """A world outside this program (a browser, a server) failed, or did not answer in time."""
+
+
 class BudgetExceeded(JitRLError):
     """A limit on calls, tokens or dollars was reached; the run can be resumed."""
 

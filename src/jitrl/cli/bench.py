@@ -1,4 +1,4 @@
-"""`jitrl bench`: measurements of this package on records made from a seed."""
+"""`jitrl bench`: measurements of this package, and scores of finished benchmark tasks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from jitrl.cli.bench_choices import choices
 from jitrl.cli.bench_judge import judge
 from jitrl.cli.bench_learning import learn
 from jitrl.cli.bench_paper import paper
+from jitrl.cli.bench_webarena import webarena
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import InputError
 
@@ -25,13 +26,14 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def bench() -> None:
-    """Measure retrieval, decisions, learning, and the choices behind them."""
+    """Measure retrieval, decisions, learning and its choices; score finished web tasks."""
 
 
 app.command()(learn)
 app.command()(choices)
 app.command()(paper)
 app.command()(judge)
+app.command()(webarena)
 
 
 @app.command()

@@ -44,7 +44,7 @@ def config(
         return
     shown = table("setting", "value", "from")
     for row in rows:
-        style = None if row["from"].startswith(("default", "preset ")) else "bold"
+        style = None if row["from"].startswith(("default", "preset ", "run preset ")) else "bold"
         shown.add_row(row["setting"], repr(row["value"]), row["from"], style=style)
     people().print(shown)
 

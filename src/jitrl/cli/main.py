@@ -29,8 +29,8 @@ COMMANDS = {
     "memory": "List, show, quarantine, restore, export, import, rebuild and check a memory.",
     "model": "Install the embedded model and probe models.",
     "tune": "Search settings for your own tasks, judged on held-out ones.",
-    "bench": "Measure retrieval, decisions, learning, and the choices behind them.",
     "evaluator": "Compare evaluators with outcomes and people, and label steps by hand.",
+    "bench": "Measure retrieval, decisions, learning and its choices; score finished web tasks.",
     "config": "Show the settings in force and where each comes from.",
 }
 """Commands in the order of `--help`. Each is a module of this package with a Typer ``app``, or a

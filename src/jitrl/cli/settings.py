@@ -19,6 +19,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--env-options": ("environment", "options"),
     "--model": ("model", "name"),
     "--model-options": ("model", "options"),
+    "--run-preset": ("run", "preset"),
     "--agent": ("run", "agent"),
     "--agent-options": ("run", "options"),
     "--tasks": ("run", "tasks"),

@@ -1,0 +1,199 @@
+"""The groups of settings: what each setting is, may be, and is if nobody gives it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from jitrl.run_presets import RunPreset
+from jitrl.types import TRUSTED_BASES, Basis, Mode
+
+Options = dict[str, Any]
+
+
+class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a memory is used; `jitrl.open` takes these as keyword arguments."""
+
+    mode: Annotated[
+        Mode,
+        Meta(description="`act` follows the memory, `shadow` only computes, `off` ignores it."),
+    ] = "act"
+    holdout: Annotated[
+        float,
+        Meta(ge=0, le=1, description="Share of episodes, drawn at random, that act without it."),
+    ] = 0.0
+    preset: Annotated[
+        str, Meta(min_length=1, description="Named settings of rule, gamma and retrieval.")
+    ] = "default"
+    rule: Annotated[Options, Meta(description="Settings of the update rule that differ.")] = (
+        msgspec.field(default_factory=dict)
+    )
+    retrieval: Annotated[Options, Meta(description="Settings of retrieval that differ.")] = (
+        msgspec.field(default_factory=dict)
+    )
+    gamma: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(description="Discount of returns; unset: the preset's."),
+    ] = None
+    evaluator: Annotated[str, Meta(min_length=1, description="Who scores finished episodes.")] = (
+        "environment"
+    )
+    evaluator_options: Annotated[Options, Meta(description="The evaluator's own options.")] = (
+        msgspec.field(default_factory=dict)
+    )
+    trusted: Annotated[
+        frozenset[Basis],
+        Meta(description="Bases whose rows count by episode; all others count by principal."),
+    ] = TRUSTED_BASES
+    principal: Annotated[str, Meta(description="Who is answerable for what is learned.")] = ""
+    seed: Annotated[int, Meta(ge=0, description="Seed of every random choice.")] = 0
+    kernel: Annotated[
+        Literal["numpy", "numba"],
+        Meta(
+            description="What searches the states: `numba` finds the same ones faster and needs "
+            "the extra of that name."
+        ),
+    ] = "numpy"
+
+
+class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The frozen model that scores candidates."""
+
+    name: Annotated[str, Meta(min_length=1, description="Entry point of `jitrl.models`.")] = (
+        "embedded"
+    )
+    options: Annotated[Options, Meta(description="The model's own options.")] = msgspec.field(
+        default_factory=dict
+    )
+
+
+class Writer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The model that writes, for evaluators and agents that ask for one."""
+
+    name: Annotated[
+        str, Meta(description="Entry point of `jitrl.models`; unset: the frozen model itself.")
+    ] = ""
+    options: Annotated[Options, Meta(description="Its own options.")] = msgspec.field(
+        default_factory=dict
+    )
+
+
+class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The world to act in."""
+
+    name: Annotated[str, Meta(min_length=1, description="Entry point of `jitrl.environments`.")] = (
+        "backoffice"
+    )
+    options: Annotated[Options, Meta(description="The environment's own options.")] = msgspec.field(
+        default_factory=dict
+    )
+
+
+Natural = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Schedule = Literal["sequential", "rounds"]
+Order = Literal["attempt", "task"]
+Protocol = Literal["repeat", "transfer", "transfer-family"]
+Rewards = Literal["during", "after", "outcome"]
+
+
+class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which episodes an experiment consists of, and what they may know of each other."""
+
+    preset: Annotated[
+        RunPreset | None,
+        Meta(
+            description="A protocol of the paper: `paper-web` (WebArena: 5 attempts of 10 steps) "
+            "or `paper-text` (Jericho: 50 of 60), each with the memory preset of its name. What "
+            "is given anywhere else counts before it."
+        ),
+    ] = None
+    agent: Annotated[str, Meta(min_length=1, description="Entry point of `jitrl.agents`.")] = (
+        "jitrl"
+    )
+    options: Annotated[Options, Meta(description="The agent's own options.")] = msgspec.field(
+        default_factory=dict
+    )
+    tasks: Annotated[
+        Positive | tuple[str, ...],
+        Meta(description="The first so many tasks, or ids and patterns (`orders:*`)."),
+    ] = ("*",)
+    attempts: Annotated[int, Meta(ge=1, description="Episodes per task and seed.")] = 5
+    seeds: Annotated[
+        Positive | tuple[Natural, ...],
+        Meta(description="So many seeds (0, 1, …), or a list of them."),
+    ] = 1
+    schedule: Annotated[
+        Schedule,
+        Meta(
+            description="`sequential`: each episode sees all earlier ones. `rounds`: all tasks of "
+            "an attempt act on the memory as it stood before the attempt."
+        ),
+    ] = "sequential"
+    order: Annotated[
+        Order,
+        Meta(
+            description="Under `sequential`: `attempt` does all tasks once, then again; `task` "
+            "does all attempts of a task before the next task."
+        ),
+    ] = "attempt"
+    protocol: Annotated[
+        Protocol,
+        Meta(
+            description="`repeat`: memory of the same task may be used. `transfer`: it is left "
+            "out. `transfer-family`: that of the whole family is left out."
+        ),
+    ] = "repeat"
+    rewards: Annotated[
+        Rewards,
+        Meta(
+            description="When the agent learns of rewards: `during` the episode, step rewards "
+            "`after` it, or their sum as the `outcome` after it."
+        ),
+    ] = "after"
+    max_steps: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="Cut episodes off here; unset: the environment's own limit."),
+    ] = None
+    max_failures: Annotated[
+        int, Meta(ge=0, description="Stop when more episodes than this have failed.")
+    ] = 3
+    workers: Annotated[int, Meta(ge=1, description="Episodes at once; changes no number.")] = 1
+    pages: Annotated[
+        bool,
+        Meta(
+            description="Keep what a model is shown of each page in the journal, for people who "
+            "label and judges who come later; an evaluator that reads pages gets them in any case."
+        ),
+    ] = False
+
+
+class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Limits of a whole run; at a limit it stops with exit code 6 and can be resumed."""
+
+    max_calls: Annotated[
+        Annotated[int, Meta(ge=0)] | None, Meta(description="Model calls; unset: no limit.")
+    ] = None
+    max_tokens: Annotated[
+        Annotated[int, Meta(ge=0)] | None, Meta(description="Tokens in and out; unset: no limit.")
+    ] = None
+    max_dollars: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="Dollars; unset: no limit.")
+    ] = None
+    prices: Annotated[
+        dict[str, tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(ge=0)]]],
+        Meta(description="Dollars per million tokens read and written, by model."),
+    ] = msgspec.field(default_factory=dict)
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All groups of settings."""
+
+    memory: Memory = Memory()
+    model: Model = Model()
+    writer: Writer = Writer()
+    environment: Environment = Environment()
+    run: Run = Run()
+    budget: Budget = Budget()

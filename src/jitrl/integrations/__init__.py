@@ -1,0 +1,1 @@
+"""The agent inside frameworks: decide at each step, tell it how things ended."""

@@ -63,6 +63,9 @@ clean:
 # Worlds that need large packages or a browser; their tests are skipped where these are missing.
 # Each line is one world, so that one without a wheel here does not keep the others out.
 .venv/worlds: .venv/dev
+	@$(PIP) --no-deps "jericho>=3.3" || echo "jericho cannot be installed here (Linux, C compiler, make); its tests are skipped"
+	@$(PIP) --editable ".[textworld]" || echo "textworld cannot be installed here; its tests are skipped"
+	@$(PIP) --editable ".[scienceworld]" || echo "scienceworld cannot be installed here; its tests are skipped"
 	@touch $@
 
 # The agent that trains weights; on Linux PyPI's torch is the CUDA build, of several GB.

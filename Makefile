@@ -65,6 +65,9 @@ clean:
 .venv/worlds: .venv/dev
 	@$(PIP) --editable ".[miniwob]" || echo "no playwright or miniwob here; their tests are skipped"
 	@$(PIP) --editable ".[webarena]" || echo "webarena-verified cannot be installed; its tests are skipped"
+	@$(PIP) --no-deps "jericho>=3.3" || echo "jericho cannot be installed here (Linux, C compiler, make); its tests are skipped"
+	@$(PIP) --editable ".[textworld]" || echo "textworld cannot be installed here; its tests are skipped"
+	@$(PIP) --editable ".[scienceworld]" || echo "scienceworld cannot be installed here; its tests are skipped"
 	@touch $@
 
 # The agent that trains weights; on Linux PyPI's torch is the CUDA build, of several GB.

@@ -98,6 +98,9 @@ def settings() -> str:
         "```",
         "",
     ]
+    lines += ["Two variables are no settings, since they name folders of a machine:", ""]
+    named = [(f"`{variable}`", meaning) for variable, meaning in config.FOLDERS.items()]
+    lines += [*_table(("variable", "meaning"), named), ""]
     flags = {place: option for option, place in OPTIONS.items()}
     for group, kind in config.GROUPS.items():
         lines += [f"## {group}", "", inspect.getdoc(kind) or "", ""]

@@ -149,6 +149,12 @@ def test_a_mistake_in_a_variable_names_the_variable(tmp_path, name, value, messa
         load(tmp_path, **{name: value})
 
 
+def test_variables_that_name_folders_are_no_settings(tmp_path):
+    assert load(tmp_path, JITRL_GAMES_DIR="/a", JITRL_CACHE_DIR="/b") == config.Settings()
+    with pytest.raises(ConfigError, match="did you mean 'JITRL_GAMES_DIR'"):
+        load(tmp_path, JITRL_GAME_DIR="/a")
+
+
 def test_variables_of_others_are_left_alone(tmp_path):
     assert load(tmp_path, PATH="/bin", OPENAI_API_KEY="secret") == config.Settings()
 

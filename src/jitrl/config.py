@@ -80,6 +80,12 @@ class Source:
 
 
 GROUPS: dict[str, type[Struct]] = get_type_hints(Settings)
+FOLDERS = {
+    "JITRL_CACHE_DIR": "Where what can be made again is kept, as generated games; unset: the "
+    "user's cache folder.",
+    "JITRL_GAMES_DIR": "Where the story files for the environment `jericho` lie.",
+}
+"""Variables that are no settings: folders of a machine, which leave the digest of a run alone."""
 
 
 def load(
@@ -174,8 +180,10 @@ def _from_variables(env: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     known = variables()
     given: dict[str, dict[str, Any]] = {}
     for variable in sorted(name for name in env if name.startswith("JITRL_")):
+        if variable in FOLDERS:
+            continue
         if variable not in known:
-            close = did_you_mean(variable, tuple(known))
+            close = did_you_mean(variable, (*known, *FOLDERS))
             raise ConfigError(f"variable {variable} names no setting{close}; unset it")
         group, name = known[variable]
         given.setdefault(group, {})[name] = parse(group, name, env[variable], variable)

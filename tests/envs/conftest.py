@@ -1,4 +1,4 @@
-"""Skips by name what needs a browser, where there is none."""
+"""What tests of worlds share: skips where there is no browser, a site, games made once."""
 
 from __future__ import annotations
 
@@ -81,3 +81,10 @@ def site() -> Iterator[Site]:
     made = Site()
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def made_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds the games of textworld, by recipe and seed, as they are asked for."""
+    pytest.importorskip("textworld")
+    return tmp_path_factory.mktemp("games")

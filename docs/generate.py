@@ -221,7 +221,7 @@ def _adapter(group: str, factory: Any, name: str) -> list[str]:
     rows = [
         (f"`{p.name}`", _quoted(p.default), said.get(p.name, ""))
         for p in inspect.signature(factory).parameters.values()
-        if p.name not in ("store", "evaluator", "settings", "meter")
+        if p.name not in ("store", "evaluator", "settings", "meter", "trainable")
     ]
     if rows:
         lines += [*_table(("option", "default", "meaning"), rows), ""]

@@ -219,9 +219,13 @@ def explain(
             settings = msgspec.structs.replace(settings, trusted=frozenset(trusted))
         evaluator = registry.create("evaluators", settings.evaluator, {})
         agent, named = Corrected(store, evaluator, settings), given.decision_id(decision)
-        _same_rule(store.decision(named).decision, agent.preset.rule)
-        with counted(words.without) as moved:
-            explanation = explaining.explain(agent, store, named, most=most, progress=moved)
+        record = store.decision(named)
+        if record.decision.reason == "weights":
+            explanation = views.of_weights(record)
+        else:
+            _same_rule(record.decision, agent.preset.rule)
+            with counted(words.without) as moved:
+                explanation = explaining.explain(agent, store, named, most=most, progress=moved)
     rule = agent.preset.rule
     if json:
         emit(views.data(explanation, rule))

@@ -14,6 +14,7 @@ from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Evaluator, Proposer, Store
 from jitrl.run.derivation import remember
 from jitrl.run.experiment import Parts
+from jitrl.run.weights import Weights
 from jitrl.stores.sqlite import SQLiteStore
 
 
@@ -35,8 +36,15 @@ def compose(settings: Settings) -> Parts:
             made.probe()
         return cast(Proposer, made)
 
+    weights = Weights(model)
+
     def opened(store: Store, evaluator: Evaluator, memory: Memory) -> Agent:
-        lent = {"store": store, "evaluator": evaluator, "settings": memory}
+        lent = {
+            "store": store,
+            "evaluator": evaluator,
+            "settings": memory,
+            "trainable": partial(weights, store),
+        }
         agent = registry.create("agents", run.agent, run.options, **lent)
         if isinstance(agent, Corrected) and isinstance(store, SQLiteStore):
             said = remember(store, agent.derivation)

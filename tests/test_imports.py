@@ -12,12 +12,13 @@ import jitrl
 
 ROOT = Path(jitrl.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
-WORDS = frozenset({"types", "ports", "errors"})
+WORDS = frozenset({"types", "ports", "training", "errors"})
 """What every part of the house may import."""
 MAY_IMPORT = {
     "types": frozenset({"types"}),
     "errors": frozenset(),
     "ports": frozenset({"types"}),
+    "training": frozenset({"types"}),
     "core": frozenset({"types", "errors", "core"}),
     "presets": WORDS | {"core"},
     "memory": WORDS | {"core", "memory"},
@@ -171,3 +172,9 @@ def test_help_loads_no_command_and_nothing_heavy():
 
 def test_help_takes_less_than_two_fifths_of_a_second():
     assert min(loaded_by(HELP)[0] for _ in range(5)) < 0.4
+
+
+def test_torch_is_loaded_by_nothing_but_weights_to_train():
+    code = "import jitrl.run.compose, jitrl.agents.gradient, jitrl.models.embedded, jitrl.cli.run"
+    _, modules = loaded_by(code)
+    assert "torch" not in modules

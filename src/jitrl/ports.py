@@ -292,8 +292,9 @@ class Agent(Protocol):
     """An agent with its memory; its episodes may run in threads.
 
     Entry points of ``jitrl.agents`` are called with those of ``store``, ``evaluator``,
-    ``settings`` (of the memory), ``writer`` (a function that makes the ``Writer``) and ``hint`` (a
-    function that makes the environment's ``Hint``) that they have a parameter for.
+    ``settings`` (of the memory), ``writer`` (a function that makes the ``Writer``), ``hint`` (a
+    function that makes the environment's ``Hint``) and ``trainable`` (a factory of weights on top
+    of the run's model) that they have a parameter for.
     """
 
     def episode(

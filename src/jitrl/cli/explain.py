@@ -221,9 +221,13 @@ def explain(
         # Nothing is judged here, so the evaluator that the memory was used with is not needed.
         agent = Corrected(store, EnvironmentRewards(), settings)
         named = given.decision_id(decision)
-        _same_rule(store.decision(named).decision, agent.preset.rule)
-        with counted(words.without) as moved:
-            explanation = explaining.explain(agent, store, named, most=most, progress=moved)
+        record = store.decision(named)
+        if record.decision.reason == "weights":
+            explanation = views.of_weights(record)
+        else:
+            _same_rule(record.decision, agent.preset.rule)
+            with counted(words.without) as moved:
+                explanation = explaining.explain(agent, store, named, most=most, progress=moved)
     rule = agent.preset.rule
     if json:
         emit(views.data(explanation, rule))

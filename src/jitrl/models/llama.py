@@ -35,6 +35,26 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
+class Weights:
+    """Everything that a pass multiplies with, as arrays that must not be written to.
+
+    Attributes:
+        embedding, head: Shape [vocabulary, width] each; one array where they are tied.
+        head_gain: Gain of the last norm, shape [width].
+        blocks: The layers, first to last.
+        turns: Radians per position of each pair of a head's axis, shape [head / 2].
+        epsilon: Of the norms.
+    """
+
+    embedding: np.ndarray
+    head: np.ndarray
+    head_gain: np.ndarray
+    blocks: tuple[Layer, ...]
+    turns: np.ndarray
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
 class Passed:
     """What a forward pass leaves.
 
@@ -86,6 +106,18 @@ class Llama:
         gate_up = np.concatenate([weight("ffn_gate"), weight("ffn_up")])
         gate_up *= weight("ffn_norm")
         return Layer(qkv, weight("attn_output"), gate_up, weight("ffn_down"))
+
+    @property
+    def weights(self) -> Weights:
+        """The arrays themselves, for another library to calculate with."""
+        return Weights(
+            self._embedding,
+            self._head,
+            self._head_gain,
+            tuple(self._blocks),
+            self._turns,
+            float(self._epsilon),
+        )
 
     @property
     def size(self) -> int:

@@ -15,6 +15,7 @@ from jitrl.run.derivation import remember
 from jitrl.run.experiment import Parts
 from jitrl.run.judging import evaluator_of, written
 from jitrl.run.oracle import Oracle
+from jitrl.run.weights import Weights
 from jitrl.stores.sqlite import SQLiteStore
 
 
@@ -40,6 +41,8 @@ def compose(settings: Settings) -> Parts:
             made.probe()
         return cast(Proposer, made)
 
+    weights = Weights(model)
+
     def opened(store: Store, evaluator: Evaluator, memory: Memory, meter: Meter) -> Agent:
         lent = {
             "store": store,
@@ -47,6 +50,7 @@ def compose(settings: Settings) -> Parts:
             "settings": memory,
             "writer": partial(written, settings, meter),
             "hint": oracle.hint,
+            "trainable": partial(weights, store),
         }
         agent = registry.create("agents", run.agent, run.options, **lent)
         derivation = getattr(agent, "derivation", None)  # ours that make rows all have one

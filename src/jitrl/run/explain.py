@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 from typing import Any, Literal
 
@@ -111,6 +111,20 @@ def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
         for n, weight in zip(near, weights, strict=True)
     ]
     return tuple(sorted(found, key=lambda c: (-c.weight, -c.value)))
+
+
+def of_weights(record: DecisionRecord) -> Explanation:
+    """A decision of trained weights: its own numbers, as no memory had a say in it.
+
+    The frozen model's own choice is what the same draw gives from its prior.
+    """
+    decision = record.decision
+    prior = np.array([c.prior for c in decision.candidates])
+    own = decision.candidates[drawn(prior, decision.draws[0])].action
+    alone = replace(decision, action=own)
+    return Explanation(
+        record.id, record.episode, record.step, record.state, decision, alone, True, ()
+    )
 
 
 def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:

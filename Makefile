@@ -71,6 +71,7 @@ clean:
 	@touch $@
 
 # The agent that trains weights; on Linux PyPI's torch is the CUDA build, of several GB.
+TORCH ?= torch>=2.6
 .venv/torch: .venv/dev
-	@$(PIP) "torch>=2.6"
+	@$(PIP) "$(TORCH)"
 	@touch $@

@@ -162,3 +162,13 @@ def test_a_table_with_holes_is_refused(table, message):
 def test_pairs_of_different_shape_are_refused():
     with pytest.raises(ValueError, match="one shape"):
         paired_difference(np.zeros((2, 1, 3)), np.zeros((2, 1, 4)))
+
+
+def test_an_end_that_is_zero_but_for_rounding_is_no_evidence():
+    rng = np.random.default_rng(90)  # its lower end came to 1.2e-18
+    ours, base = rng.random((12, 1, 1)) ** 3 * 0.4, rng.random((12, 1, 1)) ** 4 * 0.2
+    ours = (rng.random((12, 5, 5)) < ours).astype(float)
+    base = (rng.random((12, 5, 5)) < base).astype(float)
+    found = paired_difference(ours, base)
+    assert found.interval.low == 0.0
+    assert found.verdict == "no evidence"

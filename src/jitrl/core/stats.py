@@ -158,8 +158,8 @@ def bootstrap(cells: np.ndarray, *, draws: int = 10_000, seed: int = 0) -> Inter
     skew = float((centred**3).sum()) / (6 * squares**1.5)
     reach = math.sqrt(n / (n - 1)) * _student_quantile(0.975, n - 1)
     tails = [_NORMAL.cdf(shift + (shift + z) / (1 - skew * (shift + z))) for z in (-reach, reach)]
-    low, high = np.quantile(means, tails)
-    return Interval(float(low), float(high))
+    low, high = (0.0 if abs(end) <= tie else float(end) for end in np.quantile(means, tails))
+    return Interval(low, high)
 
 
 def _clusters(cells: np.ndarray, by: Cluster) -> np.ndarray:

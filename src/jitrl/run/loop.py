@@ -78,7 +78,8 @@ def play(
 
     Returns:
         The episode. ``info["score"]`` is the sum of the environment's rewards, ``info["goal"]``
-        the task in words, ``info["checks"]`` what the environment checked at the end, if it did.
+        the task in words, ``info["checks"]`` what the environment checked at the end, if it did,
+            and ``info["screenshots"]`` the pictures of its pages, where it keeps some.
 
     Raises:
         Stopped: If ``stop`` was set.
@@ -92,6 +93,7 @@ def play(
     history: list[str] = []
     shown = [codec.text(now.observation)] if pages else []
     score, calls, scorers, model = 0.0, 0, dict[str, None](), ""
+    pictures = [now.observation.info.get("screenshot")]
     state = codec.state(now.observation, history)
     while not (now.terminated or now.truncated or len(steps) == max_steps):
         if stop is not None and stop.is_set():
@@ -110,6 +112,7 @@ def play(
         history.append(decision.action)
         if pages:
             shown.append(codec.text(now.observation))
+        pictures.append(now.observation.info.get("screenshot"))
         following = None if now.terminated else codec.state(now.observation, history)
         agent.observe(now.reward if rewards == "during" else None, following)
         kept = None if rewards == "outcome" else now.reward
@@ -146,6 +149,7 @@ def play(
             "rewards": rewards,
             "excluded": max((s.decision.excluded for s in steps if s.decision), default=0),
             **more,
+            **({"screenshots": pictures} if any(pictures) else {}),
         },
     )
 

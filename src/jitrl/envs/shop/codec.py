@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from urllib.parse import unquote_plus, urlsplit
 
 from jitrl.envs.codecs.calls import Element, parse_call
 from jitrl.envs.codecs.page import PageCodec
@@ -27,7 +28,10 @@ READ = """() => {
 
 
 class ShopCodec(PageCodec):
-    """Pages whose state says which menus and tabs are open, not the order of opening them.
+    """Pages whose state says what was searched for, and which menus and tabs are open.
+
+    A list that is searched or turned over is another one, and fields that are filled in do not say
+    whether they were sent. The order in which menus were opened plays no part.
 
     ``observation.info`` holds, under ``toggles`` and ``open``, what ``READ`` finds in the page.
     """
@@ -35,7 +39,7 @@ class ShopCodec(PageCodec):
     name = "shop"
 
     def __init__(self) -> None:
-        super().__init__(site="shop", keep=("page", "status"))
+        super().__init__(site="shop")
 
     def state(self, observation: Observation, history: Sequence[str]) -> State:
         """As of a page, with what is open in place of the toggles that were pressed."""
@@ -43,8 +47,9 @@ class ShopCodec(PageCodec):
         state = super().state(
             observation, ["noop()" if _label(action) in toggles else action for action in history]
         )
-        opened = observation.info.get("open", ())
-        return replace(state, text="\n".join((state.text, *(f"open: {name}" for name in opened))))
+        parts = [state.text, *(f"open: {name}" for name in observation.info.get("open", ()))]
+        query = urlsplit(observation.url).query
+        return replace(state, text="\n".join([*parts, *filter(None, [unquote_plus(query)])]))
 
 
 def _label(action: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from random import Random
@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from jitrl.envs.browser import Browser
 from jitrl.envs.shop.answers import offered
 from jitrl.envs.shop.checks import Check, check
-from jitrl.envs.shop.chinese import WORDS
 from jitrl.envs.shop.codec import READ, ShopCodec
 from jitrl.envs.shop.data import make_shop
 from jitrl.envs.shop.errands import ERRANDS
@@ -21,11 +20,11 @@ from jitrl.envs.shop.process import SiteProcess, require_oscar
 from jitrl.envs.shop.purchases import PURCHASES
 from jitrl.envs.shop.questions import QUESTIONS
 from jitrl.envs.shop.templates import Draft, Template
+from jitrl.envs.shop.words import Language, words
 from jitrl.errors import ConfigError, InputError
 from jitrl.types import Observation, Task, TimeStep
 
-Split = Literal["train", "heldout"]
-Language = Literal["en", "zh"]
+Split = Literal["demo", "train", "heldout"]
 
 TEMPLATES: dict[str, Template] = {t.name: t for t in (*PLACES, *QUESTIONS, *ERRANDS, *PURCHASES)}
 
@@ -39,6 +38,18 @@ _HIDDEN = (
 )
 """Parts of pages that are neither read nor offered: chrome, sorting and bulk actions of lists,
 links that repeat others of their row, dates."""
+
+
+DEMO: Mapping[str, int] = {
+    "find:list": 4,
+    "find:mine": 3,
+    "find:product": 1,
+    "shop:price": 1,
+    "account:total": 1,
+    "catalog:low": 1,
+    "basket:remove": 1,
+}
+"""Templates of the short tasks of the demo, and how many instances of each."""
 
 
 @dataclass(slots=True)
@@ -64,7 +75,7 @@ class Shop:
 
     Args:
         split: ``train`` and ``heldout``: the first and the next ``instances`` instances of each
-            template.
+            template; ``demo``: twelve short tasks, whatever the next two settings are.
         templates: Names to use, ``family:what``, or families; () takes all.
         instances: Instances of a template, as far as there are that many.
         seed: Another seed is another shop.
@@ -104,15 +115,14 @@ class Shop:
             )
         require_oscar()
         self.codec = ShopCodec()
-        self._word: Callable[[str], str] = (
-            (lambda text: WORDS.get(text, text)) if language == "zh" else (lambda text: text)
-        )
+        self._word = words(language)
         self._language, self._seed, self._limit = language, seed, steps
         self._executable, self._headless = executable or None, headless
         self._shop = make_shop(seed)
         self._drafts: dict[str, Draft] = {}
         first = instances if split == "heldout" else 0
-        made = [self._instances(TEMPLATES[t], first, first + instances) for t in _chosen(templates)]
+        counts = DEMO if split == "demo" else dict.fromkeys(_chosen(templates), instances)
+        made = [self._instances(TEMPLATES[t], first, first + n) for t, n in counts.items()]
         self._tasks = tuple(
             task for turn in zip_longest(*made) for task in turn if task is not None
         )
@@ -228,6 +238,7 @@ class Shop:
             language={"en": "en-US", "zh": "zh-CN"}[self._language],
             typed=lambda goal: self._typed,
             settle=5.0,
+            back=False,  # it would lead elsewhere from one and the same page
             hide=", ".join(_HIDDEN),
         )
 

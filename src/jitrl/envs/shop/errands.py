@@ -110,7 +110,7 @@ def _hide(shop: Shop, rng: Random) -> Iterator[Draft]:
 def _category(shop: Shop, rng: Random) -> Iterator[Draft]:
     for name in shuffled(rng, CATEGORIES):
         way = (
-            button("Catalog"),
+            button("Catalogue"),
             link("Categories"),
             link(name, said=False),
             tick("Exclude from menu"),
@@ -180,7 +180,7 @@ def _delete_coupon(shop: Shop, rng: Random) -> Iterator[Draft]:
     for voucher in shuffled(rng, shop.vouchers):
         way = (
             button("Offers"),
-            link("Coupons"),
+            link("Vouchers"),
             fill("Code:", voucher.code),
             button("Search"),
             button("Actions"),

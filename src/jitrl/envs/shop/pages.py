@@ -16,9 +16,12 @@ from jitrl.envs.shop.data import SHOPPER_SESSION, STAFF_SESSION
 _OUTSIDE = re.compile(
     rb'<(script|link)\b[^>]*(?:src|href)="(?:https?:)?//[^"]*"[^>]*>(?:</script>)?'
 )
-_LEAN = re.compile(
-    r".*/(?:(?:styles|dashboard)\.css|(?:jquery\.min|bootstrap\.bundle\.min|ui|dashboard)\.js)"
-)
+_LEAN = re.compile(r".*/(?:jquery\.min|bootstrap\.bundle\.min|ui|dashboard)\.js")
+_STYLE = """.dropdown-menu:not(.show), .modal:not(.show), .tab-pane:not(.active), .d-md-none,
+.collapse:not(.show, .navbar-collapse), .navbar-toggler, .sr-only, .d-none:not(.d-md-block) {
+  display: none;
+}
+.star-rating i::before { content: "*"; }"""
 _STUB = """for (const name of ["inputmask", "select2", "sortable", "tinymce"]) {
   jQuery.fn[name] = function () { return this; };
 }"""
@@ -39,11 +42,16 @@ def offline(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def static(request: Any, path: str) -> Any:
-    """A static file; the lean site has neither fonts and images nor editors and date pickers."""
+    """A static file; the lean site has neither images and fonts nor editors and date pickers.
+
+    Of its styles those are left that hide things.
+    """
     if not settings.LEAN or _LEAN.fullmatch(path):
         return serve(request, path, insecure=True)
     if path.endswith("jquery.tinymce.min.js"):
         return HttpResponse(_STUB, content_type="text/javascript")
+    if path.endswith(("css/styles.css", "css/dashboard.css")):
+        return HttpResponse(_STYLE, content_type="text/css")
     kind = "text/javascript" if path.endswith(".js") else "text/css"
     return HttpResponse("", content_type=kind)
 

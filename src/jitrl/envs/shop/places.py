@@ -10,7 +10,7 @@ from jitrl.envs.shop.templates import Draft, Template, button, link, template
 from jitrl.envs.shop.ways import shuffled, to_order, to_page
 
 _LISTS = {
-    "Catalog": {
+    "Catalogue": {
         "Products": "catalogue/",
         "Product Types": "catalogue/product-types/",
         "Categories": "catalogue/categories/",
@@ -25,7 +25,7 @@ _LISTS = {
         "Partners": "partners/",
     },
     "Customers": {"Customers": "users/", "Stock alert requests": "users/alerts/"},
-    "Offers": {"Offers": "offers/", "Coupons": "vouchers/", "Voucher Sets": "vouchers/sets/"},
+    "Offers": {"Offers": "offers/", "Vouchers": "vouchers/", "Voucher Sets": "vouchers/sets/"},
     "Content": {"Pages": "pages/", "Email templates": "comms/", "Reviews": "reviews/"},
 }
 """Lists of the back office by menu and entry, and their paths."""
@@ -43,7 +43,7 @@ _PHRASES = {
     "Customers": ("the list of customers", "客户名单"),
     "Stock alert requests": ("who waits for products to come back", "谁在等商品到货"),
     "Offers": ("the offers", "促销活动"),
-    "Coupons": ("the coupon codes", "优惠券代码"),
+    "Vouchers": ("the coupon codes", "优惠券代码"),
     "Voucher Sets": ("the sets of vouchers", "优惠券组"),
     "Pages": ("the pages with fixed texts", "固定文字的页面"),
     "Email templates": ("the texts of our emails", "我们的邮件模板"),

@@ -33,7 +33,7 @@ def _add(shop: Shop, rng: Random) -> Iterator[Draft]:
             price_excl_tax=price,
             price_incl_tax=price,
         )
-        way = (*to_page(product.title), button("Add to cart"))
+        way = (*to_page(product.title), button("Add to basket"))
         yield Draft({"product": product.title}, way, wanted)
 
 
@@ -41,7 +41,7 @@ def _quantity(shop: Shop, rng: Random) -> Iterator[Draft]:
     lines = list(enumerate(shop.basket))
     for (i, line), number in shuffled(rng, [(one, n) for one in lines for n in ("4", "5", "6")]):
         way = (
-            button("View cart"),
+            button("View basket"),
             fill(f"form {i} quantity", number, "spinbutton"),
             button("Update", i + 1),
         )
@@ -51,17 +51,17 @@ def _quantity(shop: Shop, rng: Random) -> Iterator[Draft]:
 
 def _take_out(shop: Shop, rng: Random) -> Iterator[Draft]:
     for i, line in shuffled(rng, list(enumerate(shop.basket))):
-        way = (button("View cart"), link("Remove", i + 1))
+        way = (button("View basket"), link("Remove", i + 1))
         yield Draft({"product": line.product.title}, way, removed("basket_line", 701 + i))
 
 
 def _redeem(shop: Shop, rng: Random) -> Iterator[Draft]:
     for voucher in shuffled(rng, shop.vouchers):
         way = (
-            button("View cart"),
-            link("I have a coupon code..."),
+            button("View basket"),
+            link("I have a voucher code..."),
             fill("Code", voucher.code),
-            button("Add coupon"),
+            button("Add voucher"),
         )
         wanted = Wanted(
             (

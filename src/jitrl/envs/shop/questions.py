@@ -91,7 +91,7 @@ def _available(shop: Shop, rng: Random) -> Iterator[Draft]:
 
 def _low(shop: Shop, rng: Random) -> Iterator[Draft]:
     for product in shuffled(rng, [p for p in shop.products if p.low]):
-        way = (button("Catalog"), link("Low stock alerts"), answer(str(product.stock)))
+        way = (button("Catalogue"), link("Low stock alerts"), answer(str(product.stock)))
         yield Draft({"product": product.title}, way, answer=str(product.stock))
 
 
@@ -112,7 +112,7 @@ def _uses(shop: Shop, rng: Random) -> Iterator[Draft]:
     for voucher in shuffled(rng, shop.vouchers):
         way = (
             button("Offers"),
-            link("Coupons"),
+            link("Vouchers"),
             fill("Code:", voucher.code),
             button("Search"),
             answer(str(voucher.orders)),

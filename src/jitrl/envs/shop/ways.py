@@ -21,7 +21,7 @@ def to_order(number: str) -> tuple[Step, ...]:
     return (
         button("Fulfilment"),
         link("Orders"),
-        fill("Order number: Order number", number),
+        fill("{Order number}: {Order number}", number),
         button("Search"),
     )
 
@@ -34,7 +34,7 @@ def to_product(title: str) -> tuple[Step, ...]:
 def find_product(title: str) -> tuple[Step, ...]:
     """From the dashboard to the list of products, narrowed to one."""
     return (
-        button("Catalog"),
+        button("Catalogue"),
         link("Products"),
         fill("Product title:", title),
         button("Search"),

@@ -63,6 +63,7 @@ clean:
 # Worlds that need large packages or a browser; their tests are skipped where these are missing.
 # Each line is one world, so that one without a wheel here does not keep the others out.
 .venv/worlds: .venv/dev
+	@$(PIP) --editable ".[miniwob]" || echo "no playwright or miniwob here; their tests are skipped"
 	@touch $@
 
 # The agent that trains weights; on Linux PyPI's torch is the CUDA build, of several GB.

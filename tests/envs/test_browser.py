@@ -64,7 +64,7 @@ def test_a_page_is_its_title_its_text_and_its_elements_by_what_people_call_them(
     walker.on(
         """<h1>Orders</h1><p>Two of <b>three</b> are open.</p>
         <a href="/a">Men's Shirts</a> <button aria-label="Close">x</button>
-        <label for="n">Name</label><input id="n" value="Tom">
+        <label for="n">Name</label><input id="n" value="Tom" onkeydown="0">
         <label><input type="checkbox" checked> Paid</label>
         <input placeholder="Search"><input type="submit" value="Go">
         <input type="password" name="pin" value="abc"><table><tr><td>Tea</td><td>4</td></tr></table>
@@ -189,7 +189,8 @@ def test_values_of_the_goal_are_typed_as_they_are_and_each_field_hears_of_it(wal
     assert walker.text.splitlines()[:2] == ["Test input input key", "textbox a = x, y"]
     walker.take('fill(<textbox[b]>, "09/30/2015")').take('fill(<textbox[c]>, "2015-09-30")')
     assert walker.text.splitlines()[2:4] == ["textbox b = 09/30/2015", "textbox c = 2015-09-30"]
-    assert 'press(<textbox[a]>, "Enter")' in walker.actions
+    assert 'press(<textbox[a]>, "Enter")' in walker.actions  # it listens to keys
+    assert "press(<textbox[c]>" not in str(walker.actions)
 
 
 def test_lists_take_one_or_several_and_options_alike_are_told_by_their_values(walker: Walker):
@@ -437,6 +438,16 @@ def test_a_browser_is_closed_twice_and_begins_again(site: Any):
     browser.begin(site.show("two"))
     assert browser.observe("").text == "Test\ntwo"
     browser.close()
+
+
+def test_browsers_of_one_thread_share_a_process_and_nothing_else(site: Any, browser: Browser):
+    other = Browser(sites=[site.url])
+    url = site.show("<script>document.write(document.cookie); document.cookie = 'c=1'</script>x")
+    browser.begin(url)
+    other.begin(url)
+    assert browser.observe("").text == other.observe("").text == "Test\nx"
+    other.close()
+    assert browser.observe("").text == "Test\nx"
 
 
 @pytest.mark.parametrize(

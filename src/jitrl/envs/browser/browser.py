@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -20,7 +21,8 @@ from jitrl.types import Observation
 class Browser:
     """Chromium behind a whitelist: nothing that an agent says is run as code.
 
-    Starts with the first ``begin``, and belongs to the thread that uses it. Every wait has an end.
+    Starts with the first ``begin``, and belongs to the thread that uses it; those of one thread
+    share a Chromium, not what is in it. Every wait has an end.
 
     Args:
         sites: URL prefixes (``http://127.0.0.1:8000``) that may be visited or loaded from; any
@@ -124,7 +126,11 @@ class Browser:
         self._require(url)
         tabs = self._open_tabs()
         self._do(tabs.go(url))
-        self._do(tabs.rest())
+        self.rest()
+
+    def rest(self) -> None:
+        """Wait until the page is at rest, after a script of the environment's own."""
+        self._do(self._open_tabs().rest(), self._timeout + self._settings.settle)
 
     def observe(self, goal: str, *, answers: Sequence[str] = ()) -> Observation:
         """The present page: its title, then lines and elements, and what can be done.
@@ -187,7 +193,7 @@ class Browser:
         if call.verb not in FOR_THE_ENVIRONMENT:
             tabs.said = []
             self._do(tabs.perform(call, place))
-            self._do(tabs.rest(), self._timeout + self._settings.settle)
+            self.rest()
         self._taken += 1
         if (stand := self._stand()) != self._at:
             self._at, self._arrived = stand, self._taken
@@ -207,22 +213,26 @@ class Browser:
         return state
 
     def close(self) -> None:
-        """End the browser; may be called twice."""
-        chromium, self._chromium, self._tabs, self._places = self._chromium, None, None, {}
-        if chromium is not None:
-            chromium.close()
+        """Close all tabs, and end Chromium if the thread has no other ``Browser``."""
+        chromium, tabs = self._chromium, self._tabs
+        self._chromium, self._tabs, self._places = None, None, {}
+        if chromium is None:
+            return
+        if tabs is not None and not chromium.has_ended:
+            try:
+                chromium.do(tabs.close(), self._timeout)
+            except WorldError:  # what hangs takes the process along
+                chromium.end()
+        chromium.leave()
 
     def _renew(self, state: dict[str, Any] | None) -> None:
-        """A context without a past; what went wrong with the last one is left behind."""
-        if self._chromium is not None and self._tabs is not None:
-            try:
-                self._do(self._tabs.close())
-            except WorldError:  # it hangs, and takes its process along
-                self.close()
-        if self._chromium is None:
-            self._chromium = Chromium(
-                executable=self._program, headless=self._headless, timeout=self._timeout
-            )
+        """A context without a past."""
+        if self._tabs is not None:
+            tabs, self._tabs = self._tabs, None
+            with suppress(WorldError):  # gone already
+                self._do(tabs.close())
+        if self._chromium is None or self._chromium.has_ended:
+            self._chromium = Chromium.of_this_thread(self._program, self._headless)
         self._tabs = Tabs(playwright(), self._chromium.browser, self._settings)
         self._do(self._tabs.open(state))
 
@@ -233,13 +243,12 @@ class Browser:
 
     def _do(self, question: Any, timeout: float | None = None) -> Any:
         """Wait for an answer; after a failure the next ``begin`` makes everything anew."""
-        assert self._chromium is not None
+        if self._chromium is None:
+            raise InputError("no page is open; call begin")
         try:
-            return self._chromium.do(question, timeout)
+            return self._chromium.do(question, timeout or self._timeout)
         except WorldError:
-            tabs, self._tabs = self._tabs, None
-            if tabs is not None:
-                self.close()
+            self.close()
             raise
 
     def _stand(self) -> tuple[str, int]:
@@ -257,7 +266,8 @@ def _actions(id: str, line: Mapping[str, Any], typed: Sequence[str]) -> list[str
     actions = []
     for verb, *given in line["uses"]:
         if verb == "fill":
-            values = [v for v in fitting(given[0], typed) if v != line["more"].get("value")]
+            kind, held = given
+            values = [value for value in fitting(kind, typed) if value != held]
             actions += [Call("fill", (id, value)).raw() for value in values]
         else:
             actions.append(Call(verb, (id, *given)).raw())

@@ -6,7 +6,9 @@ import asyncio
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,8 @@ _FLAGS = (
     "--disable-sync",
     "--force-color-profile=srgb",
 )
-_START = 60.0  # seconds; a busy machine takes a while
+_START, _END = 60.0, 10.0  # seconds; a busy machine takes a while
+_THREAD = threading.local()
 
 
 def playwright() -> Any:
@@ -77,23 +80,22 @@ def program(path: str | None) -> str:
 
 
 class Chromium:
-    """A running browser, and the thread's way to wait for what it is asked.
+    """A running browser, and a thread's way to wait for what it is asked.
 
     Playwright's own sync functions have no limit for scripts and mouse clicks, which a page may
-    hold up for ever; so each question is a coroutine that is waited for, at most ``timeout``.
+    hold up for ever; so each question is a coroutine, and is waited for so long and no longer.
 
     Args:
         executable: Path of the program; ``None``: Playwright's own, else ``installed()``.
-        timeout: Seconds for each question.
 
     Raises:
         MissingExtra: If Playwright is not installed.
         ConfigError: If there is no browser, or it does not start.
     """
 
-    def __init__(self, *, executable: str | None, headless: bool, timeout: float) -> None:
+    def __init__(self, executable: str | None, headless: bool) -> None:
         self._api = playwright()
-        self._timeout = timeout
+        self._users = 0
         self._loop = asyncio.new_event_loop()
         self._driver: Any = None
         self.browser: Any = None
@@ -101,34 +103,59 @@ class Chromium:
             self._driver = self.do(self._api.async_playwright().start(), _START)
             self.browser = self.do(self._launch(executable, headless), _START)
         except BaseException:
-            self.close()
+            self.end()
             raise
 
-    def do(self, question: Coroutine[Any, Any, Any], timeout: float | None = None) -> Any:
+    @classmethod
+    def of_this_thread(cls, executable: str | None, headless: bool) -> Chromium:
+        """The thread's running browser of this kind, or a new one; ``leave`` gives it back."""
+        running: dict[tuple[str | None, bool], Chromium]
+        running = _THREAD.__dict__.setdefault("running", {})
+        found = running.get((executable, headless))
+        if found is None or found.has_ended:
+            found = running[executable, headless] = cls(executable, headless)
+        found._users += 1
+        return found
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more can be asked."""
+        return self._loop.is_closed() or self.browser is None or not self.browser.is_connected()
+
+    def leave(self) -> None:
+        """One user less; the last one ends the process."""
+        self._users -= 1
+        if self._users == 0:
+            self.end()
+
+    def do(self, question: Coroutine[Any, Any, Any], timeout: float) -> Any:
         """The answer to one question.
+
+        Args:
+            timeout: Seconds.
 
         Raises:
             WorldError: If it does not come in time, or the browser is gone.
         """
-        limit = timeout or self._timeout
+        if self._loop.is_closed():
+            question.close()
+            raise WorldError("the browser has ended; begin the episode anew")
         try:
-            return self._loop.run_until_complete(asyncio.wait_for(question, limit))
+            return self._loop.run_until_complete(asyncio.wait_for(question, timeout))
         except (TimeoutError, self._api.TimeoutError) as error:
-            raise WorldError(f"the browser did not answer within {limit:g} seconds") from error
+            raise WorldError(f"the browser did not answer within {timeout:g} seconds") from error
         except self._api.Error as error:
             raise WorldError(f"the browser failed: {_first_line(error)}") from error
 
-    def close(self) -> None:
-        """End the process; may be called twice."""
+    def end(self) -> None:
+        """End the process, whoever uses it; may be called twice."""
         loop, driver, browser = self._loop, self._driver, self.browser
         self._driver = self.browser = None
         if loop.is_closed():
             return
         for part in filter(None, (browser and browser.close, driver and driver.stop)):
-            try:
-                self.do(part())
-            except WorldError:  # it hangs or is gone; ending the driver ends it
-                continue
+            with suppress(WorldError):  # it hangs or is gone; ending the driver ends it
+                self.do(part(), _END)
         for task in asyncio.all_tasks(loop):
             task.cancel()
         loop.run_until_complete(asyncio.sleep(0))

@@ -10,6 +10,7 @@
   const MOST = 20000;
   const timers = new Map();
   const RealDate = Date;
+  const later = window.setTimeout.bind(window);
   let passed = 0;
   let ids = 0;
 
@@ -65,6 +66,9 @@
       await null;
     }
     passed = until;
+    // Pictures that come with new elements are asked for now, so that they can be waited for.
+    document.documentElement.getBoundingClientRect();
+    await new Promise((done) => later(done, 5));
   }
 
   Object.defineProperty(window, KEY, { value: { pass } });

@@ -1,5 +1,5 @@
-// Runs in every frame before the page's own scripts: notes which elements listen to the mouse, reads
-// the page as lines and elements, and finds the point of an element that a click would reach.
+// Runs in every frame before the page's own scripts: notes which elements listen to mouse and keys,
+// reads the page as lines and elements, and finds the point of an element that a click would reach.
 (() => {
   "use strict";
   const KEY = Symbol.for("jitrl");
@@ -28,11 +28,13 @@
 
   const later = window.setTimeout.bind(window);
   const listening = new WeakSet();
+  const typing = new WeakSet();
   const roots = new WeakMap();
 
   const listen = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (type) {
     if (MOUSE.has(type) && this instanceof Element) listening.add(this);
+    if (/^key/.test(type) && this instanceof Element) typing.add(this);
     return listen.apply(this, arguments);
   };
   const attach = Element.prototype.attachShadow;
@@ -44,6 +46,7 @@
 
   const plain = (text) => text.replace(/\s+/g, " ").trim();
   const short = (text) => (text.length > LONGEST ? text.slice(0, LONGEST - 1) + "…" : text);
+  const brief = (text) => (text.length > 40 ? "" : text);
   const tag = (el) => el.localName.toLowerCase();
   const isControl = (el) => /^(input|select|textarea|button)$/.test(tag(el));
   const own = (el) => el.ownerDocument.defaultView?.[KEY];
@@ -118,15 +121,14 @@
   }
 
   // Text right before a field: what a person takes for its label where none is tied to it.
-  function before(el) {
+  function before(el, up = 2) {
     for (let node = el.previousSibling; node; node = node.previousSibling) {
-      if (node.nodeType === Node.TEXT_NODE && plain(node.data)) return plain(node.data);
-      if (node.nodeType !== Node.ELEMENT_NODE) continue;
-      if (isControl(node) || !visible(node)) return "";
-      const said = text(node);
-      if (said || tag(node) !== "br") return said;
+      if (node.nodeType === Node.TEXT_NODE && plain(node.data)) return brief(plain(node.data));
+      if (node.nodeType !== Node.ELEMENT_NODE || SILENT.has(tag(node))) continue;
+      if (isControl(node) || node.querySelector("input, select, textarea")) return "";
+      if (tag(node) !== "br" && visible(node) && text(node)) return brief(text(node));
     }
-    return "";
+    return up && el.parentElement ? before(el.parentElement, up - 1) : "";
   }
 
   const words = (name) => plain(name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[-_]+/g, " "));
@@ -177,6 +179,13 @@
     if (getComputedStyle(el).cursor !== "pointer") return false;
     const parent = el.parentElement;
     return !parent || getComputedStyle(parent).cursor !== "pointer";
+  }
+
+  // A menu may open under the pointer, and take a click for a choice.
+  function unfolds(el) {
+    const holder = el.closest("[aria-haspopup]") || el.querySelector("[aria-haspopup]");
+    const has = (holder?.getAttribute("aria-haspopup") || "false") !== "false";
+    return has && (holder === el || el.contains(holder)) ? [["hover"]] : [];
   }
 
   function disabled(el) {
@@ -333,7 +342,7 @@
         const within = out.slice(first + 1).filter((one) => one.uses);
         const held = new Set(within.filter((one) => one.uses.length).map((one) => nodes[one.node]));
         const bare = text(el, (one) => held.has(one));
-        const single = within.length === 1 && within[0].uses.length === 1 && !bare;
+        const single = within.length === 1 && within[0].uses.length && !bare;
         if (!held.size || (single && POINTED.has(kind))) {
           out.length = first + 1; // what it holds is itself, or the text of its label
           nodes.length = start + 1;
@@ -347,7 +356,7 @@
         nested[place.node] = [...held];
         place.label = short((held.size && bare) || label(el, kind, true));
         const away = el.href && /^(https?|file):/.test(el.href) && !onSite.test(el.href);
-        if (!disabled(el) && !away && !covered(el)) place.uses = [["click"]];
+        if (!disabled(el) && !away && !covered(el)) place.uses = [["click"], ...unfolds(el)];
         return;
       }
       if (tag(el) === "label" && el.control) {
@@ -379,8 +388,10 @@
     const uses = [];
     if (el.readOnly || own(el)?.listening.has(el) || el.onclick || el.onfocus) uses.push(["click"]);
     if (el.readOnly || el.type === "range") return uses;
-    uses.push(["fill", tag(el) === "input" ? el.type : "text"]);
-    if (tag(el) === "input" && el.value) uses.push(["press", "Enter"]);
+    uses.push(["fill", tag(el) === "input" ? el.type : "text", el.value ?? text(el)]);
+    if (kind === "spinbutton") uses.push(["press", "ArrowUp"], ["press", "ArrowDown"]);
+    const heard = el.form || own(el)?.typing.has(el) || el.onkeydown || el.onkeyup;
+    if (tag(el) === "input" && el.value && heard) uses.push(["press", "Enter"]);
     return uses;
   }
 
@@ -438,7 +449,6 @@
     if (found.length !== 1) found = all.filter((one) => one.value === wanted);
     if (found.length !== 1) return { fault: `has ${found.length || "no"} options '${wanted}'` };
     if (found[0].disabled) return { fault: `has option '${wanted}' disabled` };
-    el.focus();
     found[0].selected = el.multiple ? !found[0].selected : true;
     for (const type of ["input", "change"]) el.dispatchEvent(new Event(type, { bubbles: true }));
     return {};
@@ -479,7 +489,7 @@
   }
 
   const state = {
-    listening, roots, nodes: [], nested: [], read, point, enter, choose, focus, checked, settle,
+    listening, typing, roots, nodes: [], nested: [], read, point, enter, choose, focus, checked, settle,
   };
   Object.defineProperty(window, KEY, { value: state });
 })();

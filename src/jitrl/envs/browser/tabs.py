@@ -33,9 +33,10 @@ _STILL = """(() => {
 })()"""
 _QUIET = 30  # ms without a change after which a page is at rest
 _MOST_RESTS = 100  # times that a page may go on to another one by itself
+_HOVERS = 25  # looks at an element under the pointer, 20 ms apart
 _TRIES = 5  # readings of a page that is just being replaced
 _EMPTY = ("about:blank", "chrome-error:")
-_WAITED_FOR = frozenset({"document", "xhr", "fetch", "script"})
+_WAITED_FOR = frozenset({"document", "xhr", "fetch", "script", "stylesheet", "image"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,9 @@ class Tabs:
         self._pages: list[Any] = []
         self._sessions: dict[Any, Any] = {}
         self._busy: set[Any] = set()
-        self._opening: set[str] = set()  # tabs that pages opened, known before they are at hand
+        self._watch: Any = None
+        self._own: set[str] = set()  # ids of tabs, and of those that pages of theirs opened,
+        self._opening: set[str] = set()  # which are known before they are at hand
         self.said: list[str] = []
         self.documents = 0
 
@@ -112,14 +115,17 @@ class Tabs:
         context.on("request", self._asked)
         context.on("requestfinished", self._answered)
         context.on("requestfailed", self._answered)
-        watch = await self._browser.new_browser_cdp_session()
+        await context.new_page()
+        found = await (await self._session()).send("Target.getTargetInfo")
+        self._own.add(found["targetInfo"]["targetId"])
+        self._watch = watch = await self._browser.new_browser_cdp_session()
         watch.on("Target.targetCreated", self._made)
         watch.on("Target.targetDestroyed", self._gone)
         await watch.send("Target.setDiscoverTargets", {"discover": True})
-        await context.new_page()
 
     async def close(self) -> None:
         """Close it with all its tabs."""
+        await self._watch.detach()
         await self._context.close()
 
     async def go(self, url: str) -> None:
@@ -221,11 +227,17 @@ class Tabs:
         spot = await self._ask("point", place)
         if not self._done(spot):
             return
-        mouse, x, y = self.page.mouse, spot["x"], spot["y"]
+        mouse = self.page.mouse
+        await mouse.move(spot["x"], spot["y"])
         if how == "hover":
-            await mouse.move(x, y)
-        else:
-            await mouse.click(x, y, click_count=1 if how == "click" else 2)
+            return
+        for _ in range(_HOVERS):  # an element may change, and load a picture, under the pointer
+            found = await self._ask("point", place)
+            if found is not None and "x" in found:
+                spot = found
+                break
+            await asyncio.sleep(0.02)
+        await mouse.click(spot["x"], spot["y"], click_count=1 if how == "click" else 2)
 
     async def _fill(self, place: int | None, text: str) -> None:
         """Replace a field's text as a person does; the last character by its key."""
@@ -299,7 +311,8 @@ class Tabs:
 
     def _made(self, event: Any) -> None:
         target = event["targetInfo"]
-        if target["type"] == "page" and target.get("openerId"):
+        if target["type"] == "page" and target.get("openerId") in self._own:
+            self._own.add(target["targetId"])
             self._opening.add(target["targetId"])
 
     def _gone(self, event: Any) -> None:

@@ -31,7 +31,7 @@ VERBS: Mapping[str, int] = {
 _VISIBLE = frozenset({"clear", "check", "uncheck", "fill", "select", "select_option"})
 _MOVING = frozenset({"back", "forward", "goto", "go_back", "go_forward", "new_tab", "tab_focus"})
 _MOVING |= {"tab_close", "noop", "scroll", "hover", "focus", "mouse_move"}
-_FIELD = ("value", "checked", "selected", "pressed")
+_FIELD = ("value", "checked", "selected", "pressed", "expanded")
 _ALERT = frozenset({"alert", "status", "dialog", "alertdialog"})
 _UNSET = frozenset({"", "false", "False"})
 
@@ -50,6 +50,8 @@ class PageCodec:
         recent: Actions looked back on where ``observation.info`` does not say, under ``arrived``,
             how many actions had been taken when the page was reached.
         limit: Longest text that a model is shown, in characters.
+        whole: Whether the state is all of the page, for sites whose addresses do not tell their
+            pages apart.
     """
 
     name = "page"
@@ -62,20 +64,25 @@ class PageCodec:
         verbs: Mapping[str, int] | None = None,
         recent: int = 3,
         limit: int = 4000,
+        whole: bool = False,
     ) -> None:
         self._site, self._keep = site, tuple(keep)
         self._verbs = {**VERBS, **(verbs or {})}
-        self._recent, self._limit = recent, limit
+        self._recent, self._limit, self._whole = recent, limit, whole
         # A step asks twice for the actions of one page: to list them, and to ground one.
         self._last: tuple[Observation | None, dict[str, str]] = (None, {})
 
     def state(self, observation: Observation, history: Sequence[str]) -> State:
         """Place, goal, and what tells this page from others of its place."""
         page = read_page(observation.text)
+        seen = (
+            _lines(page) if self._whole else [_title(page), *filter(None, map(_shown, page.nodes))]
+        )
         arrived = observation.info.get("arrived", max(0, len(history) - self._recent))
         pressed = sorted({a for a in history[arrived:] if _leaves_a_trace(a)})
-        parts = [_title(page), *filter(None, map(_shown, page.nodes)), *pressed]
-        return State(_storable("\n".join(parts)), observation.goal, self.place(observation))
+        return State(
+            _storable("\n".join([*seen, *pressed])), observation.goal, self.place(observation)
+        )
 
     def place(self, observation: Observation) -> str:
         """URL key of the page."""
@@ -119,16 +126,7 @@ class PageCodec:
 
     def text(self, observation: Observation) -> str:
         """The page without ids; neighboring elements of one role share a line."""
-        page = read_page(observation.text)
-        by_line = {node.line: node for node in page.nodes}
-        rows = [(by_line.get(i), line.strip()) for i, line in enumerate(page.lines) if line.strip()]
-        out: list[str] = []
-        for role, group in groupby(rows, key=lambda row: _joined_role(row[0])):
-            if role:
-                out.append(f"{role}: {' | '.join(n.element.label for n, _ in group if n)}")
-            else:
-                out += [_described(node) if node else line for node, line in group]
-        text = _storable("\n".join(out))
+        text = _storable("\n".join(_lines(read_page(observation.text))))
         return text if len(text) <= self._limit else text[: self._limit - 1] + "…"
 
     def _listed(self, observation: Observation) -> dict[str, str]:
@@ -178,6 +176,19 @@ def _element(value: Element | Value, page: Page) -> Element:
         twice = ", where it stands more than once" if id in page.ambiguous else ""
         raise GroundingError(f"no element [{id}] can be told on the page{twice}")
     return page.ids[id].element
+
+
+def _lines(page: Page) -> list[str]:
+    """The page without ids; neighboring elements of one role share a line."""
+    by_line = {node.line: node for node in page.nodes}
+    rows = [(by_line.get(i), line.strip()) for i, line in enumerate(page.lines) if line.strip()]
+    out: list[str] = []
+    for role, group in groupby(rows, key=lambda row: _joined_role(row[0])):
+        if role:
+            out.append(f"{role}: {' | '.join(n.element.label for n, _ in group if n)}")
+        else:
+            out += [_described(node) if node else line for node, line in group]
+    return out
 
 
 def _title(page: Page) -> str:

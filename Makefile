@@ -64,6 +64,7 @@ clean:
 # Each line is one world, so that one without a wheel here does not keep the others out.
 .venv/worlds: .venv/dev
 	@$(PIP) --editable ".[miniwob]" || echo "no playwright or miniwob here; their tests are skipped"
+	@$(PIP) --editable ".[shop]" || echo "no django-oscar here; its tests are skipped"
 	@touch $@
 
 # The agent that trains weights; on Linux PyPI's torch is the CUDA build, of several GB.

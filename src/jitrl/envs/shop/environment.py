@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, zip_longest
 from random import Random
 from typing import Literal, get_args
@@ -237,7 +237,8 @@ class Shop:
             headless=self._headless,
             language={"en": "en-US", "zh": "zh-CN"}[self._language],
             typed=lambda goal: self._typed,
-            settle=5.0,
+            timeout=60.0,
+            settle=30.0,  # a busy machine takes a while; a page at rest is not waited for
             back=False,  # it would lead elsewhere from one and the same page
             hide=", ".join(_HIDDEN),
         )
@@ -256,7 +257,7 @@ class Shop:
             answers = offered(asks, shown.text, read["rows"], self._shop)
             listed = (f"answer({text!r})" for text in answers)
             shown = replace(shown, actions=(*shown.actions, *listed))
-        said = {"wanted": now.wanted, "missing": now.missing, "wrong": now.wrong}
+        said = {**asdict(now), "share": now.share}
         visit.shown = replace(shown, info={**shown.info, **read, "check": said})
         return visit.shown
 

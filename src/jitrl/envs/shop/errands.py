@@ -181,7 +181,7 @@ def _delete_coupon(shop: Shop, rng: Random) -> Iterator[Draft]:
         way = (
             button("Offers"),
             link("Vouchers"),
-            fill("Code:", voucher.code),
+            fill("{Code}:", voucher.code),
             button("Search"),
             button("Actions"),
             link("Delete"),
@@ -196,7 +196,7 @@ def _suspend(shop: Shop, rng: Random) -> Iterator[Draft]:
         way = (
             button("Offers"),
             link("Offers"),
-            fill("Offer name:", offer.name),
+            fill("{Offer name}:", offer.name),
             button("Search"),
             link(offer.name, said=False),
             button("Suspend offer"),
@@ -308,7 +308,7 @@ ERRANDS: tuple[Template, ...] = (
         "reviews:reject",
         "staff",
         "",
-        _judge(REJECTED, choose("Status:", "Rejected")),
+        _judge(REJECTED, choose("{Status}:", "{Rejected}")),
         "Reject the review of {product} by {customer}.; "
         "What {customer} wrote about {product} breaks the rules: reject the review.",
         "拒绝 {customer} 对 {product} 的评论。；{customer} 写的 {product} 评论违规，请拒绝。",

@@ -50,7 +50,7 @@ def _customer_email(shop: Shop, rng: Random) -> Iterator[Draft]:
         way = (
             button("Customers"),
             link("Customers"),
-            fill("Name:", customer.name),
+            fill("{User's name\x04Name}:", customer.name),
             button("Search"),
             answer(customer.email),
         )
@@ -63,7 +63,7 @@ def _customer_orders(shop: Shop, rng: Random) -> Iterator[Draft]:
         way = (
             button("Customers"),
             link("Customers"),
-            fill("Name:", customer.name),
+            fill("{User's name\x04Name}:", customer.name),
             button("Search"),
             answer(str(count[customer.id])),
         )
@@ -113,7 +113,7 @@ def _uses(shop: Shop, rng: Random) -> Iterator[Draft]:
         way = (
             button("Offers"),
             link("Vouchers"),
-            fill("Code:", voucher.code),
+            fill("{Code}:", voucher.code),
             button("Search"),
             answer(str(voucher.orders)),
         )
@@ -126,7 +126,7 @@ def _percent(shop: Shop, rng: Random) -> Iterator[Draft]:
         way = (
             button("Offers"),
             link("Offers"),
-            fill("Offer name:", offer.name),
+            fill("{Offer name}:", offer.name),
             button("Search"),
             answer(given),
         )

@@ -20,8 +20,9 @@ class Step:
     """One action of a way, by the English label of its element.
 
     Attributes:
-        said: The label, or the text that is chosen, is one of the site's words, which are
-            translated; what the shop holds is not.
+        value: What is typed, chosen or answered; an option of the site's own stands in braces.
+        said: The label is one of the site's words, which are translated; what the shop holds is
+            not.
     """
 
     verb: str
@@ -36,8 +37,8 @@ class Step:
         if not self.role:
             return Call(self.verb, (self.value,)).canonical()
         element = Element(self.role, word(self.label) if self.said else self.label, self.ordinal)
-        values = (word(self.value) if self.verb == "select_option" else self.value,)
-        return Call(self.verb, (element, *values[: bool(self.value)])).canonical()
+        value = word(self.value) if self.value.startswith("{") else self.value
+        return Call(self.verb, (element, value) if value else (element,)).canonical()
 
 
 @dataclass(frozen=True, slots=True)

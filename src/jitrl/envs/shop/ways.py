@@ -36,7 +36,7 @@ def find_product(title: str) -> tuple[Step, ...]:
     return (
         button("Catalogue"),
         link("Products"),
-        fill("Product title:", title),
+        fill("{Product title}:", title),
         button("Search"),
     )
 
@@ -46,7 +46,7 @@ def find_review(customer: str) -> tuple[Step, ...]:
     return (
         button("Content"),
         link("Reviews"),
-        fill("Customer name:", customer),
+        fill("{Customer name}:", customer),
         button("Search"),
     )
 

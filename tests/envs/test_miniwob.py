@@ -9,10 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from jitrl.agents.static import Static
 from jitrl.envs.miniwob import KINDS, MiniWob
 from jitrl.envs.miniwob.gold import EXPERTS
 from jitrl.envs.miniwob.kinds import LEFT_OUT
 from jitrl.errors import ConfigError, InputError
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.models.scripted import Scripted
+from jitrl.run.loop import Trial, play
+from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.environment import CHECKS, Factory
 
 installed = importlib.util.find_spec("miniwob") is not None
@@ -126,4 +131,18 @@ def test_pictures_of_each_step_are_kept_where_the_observation_says(tmp_path: Pat
     assert shown.observation.info["screenshot"] == str(tmp_path / "click-tab-0" / "5" / "000.png")
     assert Path(last.info["screenshot"]).name == "001.png"
     assert Path(last.info["screenshot"]).is_file()
+    env.close()
+
+
+@pytest.mark.browser
+@needs_miniwob
+def test_an_episode_names_the_pictures_of_its_pages(tmp_path: Path):
+    env = MiniWob(kinds=["click-test"], screenshots=tmp_path)
+    trial = Trial(env.tasks()[0], 0, 0, 0)
+    store = SQLiteStore(":memory:")
+    agent = Static(store, EnvironmentRewards()).episode()
+    episode = play(trial, env, Scripted(), agent)
+    assert [Path(path).name for path in episode.info["screenshots"]] == ["000.png", "001.png"]
+    assert all(Path(path).is_file() for path in episode.info["screenshots"])
+    store.close()
     env.close()

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jitrl import presets
+from jitrl.core.similarity import similarity
 from jitrl.envs.codecs.calls import Call, Element, parse_call
 from jitrl.envs.codecs.elements import element_line, read_page
 from jitrl.envs.codecs.page import PageCodec
 from jitrl.errors import GroundingError, InputError, JitRLError
-from jitrl.types import Observation
+from jitrl.types import Observation, State
 
 CODEC = PageCodec(site="shop")
 
@@ -226,3 +228,19 @@ def test_a_model_is_shown_no_ids_and_neighbors_on_one_line():
     text = "Orders\n[1] link 'Sales'\n[2] link 'Catalog'\n[3] textbox 'Name' value='x'\n3 records"
     assert CODEC.text(page(text)) == "Orders\nlink: Sales | Catalog\ntextbox Name = x\n3 records"
     assert PageCodec(limit=10).text(page("x" * 50)) == "x" * 9 + "…"
+
+
+def test_a_whole_page_tells_states_apart_that_have_the_same_words():
+    def state(*checked: str, id: str = "a", **settings: bool) -> State:
+        boxes = [
+            f"[{id}{i}] checkbox '{name}'{' checked=1' if name in checked else ''}"
+            for i, name in enumerate(("A", "B", "C"))
+        ]
+        page = Observation("\n".join(["Task", *boxes]), "Select A, B", url="http://x/y")
+        return PageCodec(**settings).state(page, ())
+
+    retrieval = presets.load("default").retrieval
+    assert similarity(state("A"), state("A", "B"), retrieval) > 0.99
+    apart = similarity(state("A", whole=True), state("A", "B", whole=True), retrieval)
+    assert 0.6 < apart < 0.9
+    assert state("A", whole=True) == state("A", whole=True, id="b")

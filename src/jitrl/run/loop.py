@@ -73,7 +73,8 @@ def play(
         config: Digest of the settings, for the record.
 
     Returns:
-        The episode; ``info["score"]`` is the sum of the environment's rewards.
+        The episode; ``info["score"]`` is the sum of the environment's rewards, and
+        ``info["screenshots"]`` are the pictures of its pages, where the environment keeps some.
 
     Raises:
         Stopped: If ``stop`` was set.
@@ -85,6 +86,7 @@ def play(
     steps: list[Transition] = []
     history: list[str] = []
     score, calls, scorers, model = 0.0, 0, dict[str, None](), ""
+    pictures = [now.observation.info.get("screenshot")]
     state = codec.state(now.observation, history)
     while not (now.terminated or now.truncated or len(steps) == max_steps):
         if stop is not None and stop.is_set():
@@ -99,6 +101,7 @@ def play(
         decision = agent.act(state, prompt, proposal)
         now = environment.step(codec.ground(decision.action, now.observation))
         history.append(decision.action)
+        pictures.append(now.observation.info.get("screenshot"))
         following = None if now.terminated else codec.state(now.observation, history)
         agent.observe(now.reward if rewards == "during" else None, following)
         kept = None if rewards == "outcome" else now.reward
@@ -128,6 +131,7 @@ def play(
             "scorers": list(scorers),
             "rewards": rewards,
             "excluded": max((s.decision.excluded for s in steps if s.decision), default=0),
+            **({"screenshots": pictures} if any(pictures) else {}),
         },
     )
 

@@ -111,7 +111,8 @@ class Browser:
             self._renew(None if state is None else dict(state))
         self.goto(url)
         tabs = self._open_tabs()
-        self._do(tabs.forget_history())
+        if self._back:
+            self._do(tabs.forget_history())
         tabs.said = []
         self._at = self._stand()
         self._taken = self._arrived = 0

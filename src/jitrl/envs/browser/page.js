@@ -412,6 +412,7 @@
       const over = found.over && (short(text(found.over)) || tag(found.over));
       return { fault: over ? `is covered by '${over}'` : "cannot be brought into view" };
     }
+    Object.assign(state, { aim: el, landed: false });
     let { x, y } = found;
     for (let view = el.ownerDocument.defaultView; view !== window; view = view.parent) {
       const frame = view.frameElement;
@@ -466,7 +467,8 @@
     return Boolean(el?.checked ?? el?.getAttribute("aria-checked") === "true");
   }
 
-  // Resolves when nothing on the page has changed for `quiet` ms, or after `most` ms.
+  // Resolves when nothing on the page has changed for `quiet` ms, or after `most` ms; says whether
+  // the last click came down where it was aimed.
   function settle(quiet, most) {
     return new Promise((resolve) => {
       let last = performance.now();
@@ -479,7 +481,7 @@
         const now = performance.now();
         if (now - last >= quiet || now - start >= most) {
           watch.disconnect();
-          resolve();
+          resolve(state.landed);
         } else {
           later(look, Math.max(1, quiet - (now - last)));
         }
@@ -488,8 +490,20 @@
     });
   }
 
+  // Whether the mouse came down on what was aimed at; said to the main frame, which is asked.
+  const noted = (event) => {
+    try {
+      const main = window.top[KEY];
+      const found = main.aim && hit(document, event.clientX, event.clientY);
+      if (found && inside(main.aim, found)) main.landed = true;
+    } catch {
+      return; // a frame of another site
+    }
+  };
+  listen.call(window, "pointerdown", noted, true);
+
   const state = {
-    listening, typing, roots, nodes: [], nested: [], read, point, enter, choose, focus, checked, settle,
+    listening, typing, roots, nodes: [], nested: [], aim: null, landed: true, read, point, enter, choose, focus, checked, settle,
   };
   Object.defineProperty(window, KEY, { value: state });
 })();

@@ -18,7 +18,11 @@ _READ = (
     "([hide, sites]) => window[Symbol.for('jitrl')]?.read(hide, new RegExp(sites)) ?? "
     "{title: document.title, url: location.href, lines: ['(this page cannot be read)']}"
 )
-_PASS = "ms => window[Symbol.for('jitrl.clock')]?.pass(ms)"
+_PASS = """async ms => {
+  const landed = window[Symbol.for("jitrl")]?.landed;
+  await window[Symbol.for("jitrl.clock")]?.pass(ms);
+  return landed;
+}"""
 _STILL = """(() => {
   const put = () => {
     const style = document.createElement("style");
@@ -33,7 +37,7 @@ _STILL = """(() => {
 })()"""
 _QUIET = 30  # ms without a change after which a page is at rest
 _MOST_RESTS = 100  # times that a page may go on to another one by itself
-_HOVERS = 25  # looks at an element under the pointer, 20 ms apart
+_MOMENT = 0.2  # seconds for an element to come to rest under the pointer
 _TRIES = 5  # readings of a page that is just being replaced
 _EMPTY = ("about:blank", "chrome-error:")
 _WAITED_FOR = frozenset({"document", "xhr", "fetch", "script", "stylesheet", "image"})
@@ -76,6 +80,7 @@ class Tabs:
         self._watch: Any = None
         self._own: set[str] = set()  # ids of tabs, and of those that pages of theirs opened,
         self._opening: set[str] = set()  # which are known before they are at hand
+        self._clicked: int | None = None  # place of the element that the last action clicked
         self.said: list[str] = []
         self.documents = 0
 
@@ -165,7 +170,10 @@ class Tabs:
         until = monotonic() + self._settings.settle
         for _ in range(2 if self._settings.clock == "virtual" else _MOST_RESTS):
             try:
-                await self._run_on(max(0.0, until - monotonic()))
+                landed = await self._run_on(max(0.0, until - monotonic()))
+                if landed is False and self._clicked is not None:
+                    await self._click_again()
+                    await self._run_on(max(0.0, until - monotonic()))
             except self._api.Error:  # the page is just being replaced, or was closed
                 if not self.page.is_closed():
                     await self.page.wait_for_load_state("load")
@@ -177,13 +185,14 @@ class Tabs:
         if len(self._pages) > 1 and self.page.url.startswith(_EMPTY):  # it was refused its address
             await self.page.close()
 
-    async def _run_on(self, seconds: float) -> None:
-        """Let the page run until nothing changes any more."""
-        if self._settings.clock == "virtual":
-            for frame in self.page.frames:
-                await frame.evaluate(_PASS, 1000 * self._settings.settle)
-        else:
-            await self._ask("settle", _QUIET, 1000 * seconds)
+    async def _run_on(self, seconds: float) -> Any:
+        """Let the page run until nothing changes any more; whether the last click went home."""
+        if self._settings.clock == "real":
+            return await self._ask("settle", _QUIET, 1000 * seconds)
+        landed, *_ = [
+            await frame.evaluate(_PASS, 1000 * self._settings.settle) for frame in self.page.frames
+        ]
+        return landed
 
     def _waits(self, until: float) -> bool:
         """Whether something is on its way; only another page is waited for beyond ``until``."""
@@ -197,6 +206,7 @@ class Tabs:
         What cannot be done is not done, and ``said`` says why.
         """
         text = str(call.args[-1]) if call.args else ""
+        self._clicked = None
         match call.verb:
             case "click" | "dblclick" | "hover":
                 await self._point(call.verb, place)
@@ -227,17 +237,20 @@ class Tabs:
         spot = await self._ask("point", place)
         if not self._done(spot):
             return
-        mouse = self.page.mouse
-        await mouse.move(spot["x"], spot["y"])
+        mouse, x, y = self.page.mouse, spot["x"], spot["y"]
         if how == "hover":
-            return
-        for _ in range(_HOVERS):  # an element may change, and load a picture, under the pointer
-            found = await self._ask("point", place)
-            if found is not None and "x" in found:
-                spot = found
-                break
-            await asyncio.sleep(0.02)
-        await mouse.click(spot["x"], spot["y"], click_count=1 if how == "click" else 2)
+            await mouse.move(x, y)
+        else:
+            await mouse.click(x, y, click_count=1 if how == "click" else 2)
+            self._clicked = place if how == "click" else None
+
+    async def _click_again(self) -> None:
+        """A click missed what moved, or was loading a picture, once the pointer was over it."""
+        place, self._clicked = self._clicked, None
+        await asyncio.sleep(_MOMENT)
+        spot = await self._ask("point", place)
+        if spot is not None and "x" in spot:
+            await self.page.mouse.click(spot["x"], spot["y"])
 
     async def _fill(self, place: int | None, text: str) -> None:
         """Replace a field's text as a person does; the last character by its key."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
@@ -50,8 +51,9 @@ class PageCodec:
         recent: Actions looked back on where ``observation.info`` does not say, under ``arrived``,
             how many actions had been taken when the page was reached.
         limit: Longest text that a model is shown, in characters.
-        whole: Whether the state is all of the page, for sites whose addresses do not tell their
-            pages apart.
+        whole: Whether a digest of all that the page shows is part of the state, for sites whose
+            addresses and titles do not tell their pages apart. Words alone would not: a page where
+            one more box is checked has no new word if its label stands in the goal.
     """
 
     name = "page"
@@ -75,14 +77,12 @@ class PageCodec:
     def state(self, observation: Observation, history: Sequence[str]) -> State:
         """Place, goal, and what tells this page from others of its place."""
         page = read_page(observation.text)
-        seen = (
-            _lines(page) if self._whole else [_title(page), *filter(None, map(_shown, page.nodes))]
-        )
         arrived = observation.info.get("arrived", max(0, len(history) - self._recent))
         pressed = sorted({a for a in history[arrived:] if _leaves_a_trace(a)})
-        return State(
-            _storable("\n".join([*seen, *pressed])), observation.goal, self.place(observation)
-        )
+        parts = [_title(page), *filter(None, map(_shown, page.nodes)), *pressed]
+        if self._whole:
+            parts.append(_digest(page, pressed))
+        return State(_storable("\n".join(parts)), observation.goal, self.place(observation))
 
     def place(self, observation: Observation) -> str:
         """URL key of the page."""
@@ -126,7 +126,16 @@ class PageCodec:
 
     def text(self, observation: Observation) -> str:
         """The page without ids; neighboring elements of one role share a line."""
-        text = _storable("\n".join(_lines(read_page(observation.text))))
+        page = read_page(observation.text)
+        by_line = {node.line: node for node in page.nodes}
+        rows = [(by_line.get(i), line.strip()) for i, line in enumerate(page.lines) if line.strip()]
+        out: list[str] = []
+        for role, group in groupby(rows, key=lambda row: _joined_role(row[0])):
+            if role:
+                out.append(f"{role}: {' | '.join(n.element.label for n, _ in group if n)}")
+            else:
+                out += [_described(node) if node else line for node, line in group]
+        text = _storable("\n".join(out))
         return text if len(text) <= self._limit else text[: self._limit - 1] + "…"
 
     def _listed(self, observation: Observation) -> dict[str, str]:
@@ -178,17 +187,11 @@ def _element(value: Element | Value, page: Page) -> Element:
     return page.ids[id].element
 
 
-def _lines(page: Page) -> list[str]:
-    """The page without ids; neighboring elements of one role share a line."""
-    by_line = {node.line: node for node in page.nodes}
-    rows = [(by_line.get(i), line.strip()) for i, line in enumerate(page.lines) if line.strip()]
-    out: list[str] = []
-    for role, group in groupby(rows, key=lambda row: _joined_role(row[0])):
-        if role:
-            out.append(f"{role}: {' | '.join(n.element.label for n, _ in group if n)}")
-        else:
-            out += [_described(node) if node else line for node, line in group]
-    return out
+def _digest(page: Page, pressed: Sequence[str]) -> str:
+    """One word that differs where anything but ids differs."""
+    nodes = {node.line: (str(node.element), node.attributes) for node in page.nodes}
+    shown = [nodes.get(i, line.strip()) for i, line in enumerate(page.lines)]
+    return hashlib.blake2b(repr([shown, pressed]).encode(), digest_size=6).hexdigest()
 
 
 def _title(page: Page) -> str:

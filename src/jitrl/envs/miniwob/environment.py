@@ -20,21 +20,20 @@ _SIZE = (500, 400)
 _SETTLE = 1.0
 _FRAME = "#query, #reward-display, #click-canvas, #sync-task-cover"
 _LONGEST = 200  # characters of a value to type
-_START = """seed => {
+_START = """async ([seed, settle]) => {
   core.EPISODE_MAX_TIME = 2e9;
   if (window.jQuery) jQuery.fx.off = true;
   if (core.setDataMode) core.setDataMode("train");
   Math.seedrandom(seed);
   core.startEpisodeReal();
-}"""
-_GOAL = """() => {
+  await window[Symbol.for("jitrl.clock")].pass(settle);
   const said = core.getUtterance();
-  const goal = typeof said === "string" ? said : said.utterance;
   const fields = [...document.querySelectorAll("#area textarea")].map((field) => field.value);
-  return [goal, document.getElementById("area")?.innerText ?? "", fields];
+  const text = document.getElementById("area")?.innerText ?? "";
+  return [WOB_TASK_READY, typeof said === "string" ? said : said.utterance, text, fields];
 }"""
 _TIME_OUT = "() => core.endEpisode(-1, false, 'timed out')"
-_STATUS = "() => [WOB_DONE_GLOBAL, WOB_RAW_REWARD_GLOBAL, WOB_TASK_READY]"
+_STATUS = "() => [WOB_DONE_GLOBAL, WOB_RAW_REWARD_GLOBAL]"
 
 
 class MiniWob:
@@ -64,7 +63,7 @@ class MiniWob:
         *,
         kinds: Sequence[str] = (),
         seeds: Sequence[int] = (0,),
-        steps: int = 12,
+        steps: int = 15,
         executable: str | None = None,
         screenshots: Path | None = None,
     ) -> None:
@@ -134,11 +133,11 @@ class MiniWob:
             raise InputError(f"no episode is under way, so {action!r} cannot be taken; call reset")
         self._browser.act(action)
         self._taken += 1
-        done, reward, _ = self._browser.script(_STATUS)
+        done, reward = self._browser.script(_STATUS)
         truncated = not done and self._taken >= self._limit
         if truncated:
             self._browser.script(_TIME_OUT)
-            _, reward, _ = self._browser.script(_STATUS)
+            reward = self._browser.script(_STATUS)[1]
         observation = self._observe(task)
         if done or truncated:
             self._task = None
@@ -179,12 +178,11 @@ class MiniWob:
         """Load an instance; its goal."""
         address = f"{self._pages.as_uri()}/miniwob/{kind}.html"
         self._browser.begin(address, name=name, fresh=False)
-        self._browser.script(_START, seed)
-        self._browser.rest()
-        if not self._browser.script(_STATUS)[2]:
+        ready, goal, text, fields = self._browser.script(_START, [seed, 1000 * _SETTLE])
+        if not ready:
             raise WorldError(f"task {kind}:{seed} was not ready after {_SETTLE:g} seconds")
-        goal, said, fields = self._browser.script(_GOAL)
-        self._values = _values(kind, goal, said, fields)
+        self._browser.rest()
+        self._values = _values(kind, goal, text, fields)
         return str(goal)
 
     def _typed(self, goal: str) -> Sequence[str]:

@@ -230,6 +230,65 @@ def _mail(look: Look) -> Script:
     yield clicks[place + (1 if "trash" in look().goal else 2)]
 
 
+def _written(look: Look) -> Script:
+    """Replies to the mail of a sender, or forwards it."""
+    goal = look().goal
+    sender, *others = re.findall(r"\b(?:by|to) ([A-Z]\w+)", goal)
+    yield next(action for action in look().clicks() if f"[{sender} " in action)
+    how = "Forward" if others else "Reply"
+    yield look().clicks(how)[0]
+    yield look().fills(others[0] if others else _quoted(goal)[0])[0]
+    yield look().clicks(f"send {how.lower()}")[0]
+
+
+def _copied(look: Look) -> Script:
+    """What a text area holds, which is among the values as a whole."""
+    held = re.findall(r"^textbox (?:to copy|text \d) = (.*)$", look().text, re.MULTILINE)
+    wanted = held[_number(look().goal) if len(held) > 1 else 0].strip()
+    fills = [(a, str(parse_call(a).args[1]).strip()) for a in look().actions if "answer inp" in a]
+    yield next(a for a, value in fills if value == wanted or wanted[:-1] == value[:119])
+    yield from _submit(look)
+
+
+def _completed(look: Look) -> Script:
+    """Types the beginning, and picks what is offered for it."""
+    start, end = (*_quoted(look().goal), "")[:2]
+    yield look().fills(start)[0]
+    for action in look().clicks(role="listitem"):
+        if action.removesuffix("]>)").endswith(end):
+            yield action
+            break
+    yield from _submit(look)
+
+
+def _spun(look: Look) -> Script:
+    wanted = int(re.findall(r"-?\d+", look().goal)[0])
+    key = "ArrowUp" if wanted > 0 else "ArrowDown"
+    for _ in range(abs(wanted)):
+        yield next(action for action in look().actions if key in action)
+    yield from _submit(look)
+
+
+def _dated(look: Look) -> Script:
+    """Opens the calendar, turns back to the month, and picks the day."""
+    month, day, _ = map(int, re.findall(r"\d+", look().goal))
+    yield look().clicks("Date:")[0]
+    for _ in range(12 - month):
+        yield look().clicks("Prev")[0]
+    yield look().clicks(str(day), "link")[0]
+    yield from _submit(look)
+
+
+def _labeled(look: Look) -> Script:
+    """Fills in a form whose goal names genre, director and year."""
+    found = re.search(r"for (\w+) movies directed by (\w+) from year (\d+)", look().goal)
+    for name, value in zip(
+        ("Genre", "Director", "Year"), found.groups() if found else (), strict=True
+    ):
+        yield look().fills(value, name)[0]
+    yield from _submit(look)
+
+
 EXPERTS: Mapping[str, Expert] = {
     **dict.fromkeys(("click-button", "click-link", "unicode-test"), _named),
     **dict.fromkeys(("click-dialog", "click-dialog-2"), _closed),
@@ -264,5 +323,19 @@ EXPERTS: Mapping[str, Expert] = {
     "odd-or-even": _parity,
     "guess-number": _bisected,
     **dict.fromkeys(("email-inbox-delete", "email-inbox-important"), _mail),
+    **dict.fromkeys(
+        (
+            *("email-inbox-reply", "email-inbox-star-reply"),
+            *("email-inbox-forward", "email-inbox-noscroll"),
+        ),
+        _written,
+    ),
+    **dict.fromkeys(("copy-paste", "copy-paste-2"), _copied),
+    **dict.fromkeys(("use-autocomplete", "use-autocomplete-nodelay"), _completed),
+    "use-spinner": _spun,
+    **dict.fromkeys(
+        ("choose-date", "choose-date-easy", "choose-date-medium", "choose-date-nodelay"), _dated
+    ),
+    "multi-orderings": _labeled,
 }
-"""Kinds for which there is an expert."""
+"""Kinds for which there is an expert; it may not know how every instance is worded."""

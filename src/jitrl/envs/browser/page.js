@@ -374,7 +374,7 @@
     end();
     state.nodes = nodes;
     state.nested = nested;
-    return { title: plain(document.title), url: location.href, lines: out };
+    return { title: plain(document.title), lines: out };
   }
 
   // What can be done with a form control.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from jitrl.envs.codecs.calls import Call
 
 _HERE = Path(__file__).parent
 _CALL = "([name, ...given]) => window[Symbol.for('jitrl')]?.[name](...given)"
-_READ = (
-    "([hide, sites]) => window[Symbol.for('jitrl')]?.read(hide, new RegExp(sites)) ?? "
-    "{title: document.title, url: location.href, lines: ['(this page cannot be read)']}"
+_READ = (  # as JSON text, which comes over at once
+    "([hide, sites]) => JSON.stringify(window[Symbol.for('jitrl')]?.read(hide, new RegExp(sites)) "
+    "?? {title: document.title, lines: ['(this page cannot be read)']})"
 )
 _PASS = """async ms => {
   const landed = window[Symbol.for("jitrl")]?.landed;
@@ -157,7 +158,7 @@ class Tabs:
         for last in (False,) * (_TRIES - 1) + (True,):
             try:
                 asked = [self._settings.hide, f"^{self._settings.sites}"]
-                found: dict[str, Any] = await self.page.evaluate(_READ, asked)
+                found: dict[str, Any] = json.loads(await self.page.evaluate(_READ, asked))
                 return found
             except self._api.Error:
                 if last:

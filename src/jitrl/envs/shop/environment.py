@@ -237,6 +237,7 @@ class Shop:
             headless=self._headless,
             language={"en": "en-US", "zh": "zh-CN"}[self._language],
             typed=lambda goal: self._typed,
+            size=(1280, 2000),  # most pages fit in it
             timeout=60.0,
             settle=30.0,  # a busy machine takes a while; a page at rest is not waited for
             back=False,  # it would lead elsewhere from one and the same page

@@ -68,6 +68,7 @@ clean:
 	@$(PIP) --no-deps "jericho>=3.3" || echo "jericho cannot be installed here (Linux, C compiler, make); its tests are skipped"
 	@$(PIP) --editable ".[textworld]" || echo "textworld cannot be installed here; its tests are skipped"
 	@$(PIP) --editable ".[scienceworld]" || echo "scienceworld cannot be installed here; its tests are skipped"
+	@$(PIP) --editable ".[shop]" || echo "no django-oscar here; its tests are skipped"
 	@touch $@
 
 # The agent that trains weights; on Linux PyPI's torch is the CUDA build, of several GB.

@@ -15,6 +15,8 @@ from jitrl.envs.browser.chromium import installed
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("shop") and importlib.util.find_spec("oscar") is None:
+        pytest.skip("needs django-oscar: pip install 'jitrl[shop]'")
     if item.get_closest_marker("browser") is None:
         return
     if importlib.util.find_spec("playwright") is None:

@@ -1,0 +1,273 @@
+"""The shop as an environment: a real site in a real browser, and a reward of 0 or 1 at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice, zip_longest
+from random import Random
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+from jitrl.envs.browser import Browser
+from jitrl.envs.shop.answers import offered
+from jitrl.envs.shop.checks import Check, check
+from jitrl.envs.shop.codec import READ, ShopCodec
+from jitrl.envs.shop.data import make_shop
+from jitrl.envs.shop.errands import ERRANDS
+from jitrl.envs.shop.places import PLACES
+from jitrl.envs.shop.process import SiteProcess, require_oscar
+from jitrl.envs.shop.purchases import PURCHASES
+from jitrl.envs.shop.questions import QUESTIONS
+from jitrl.envs.shop.templates import Draft, Template
+from jitrl.envs.shop.words import Language, words
+from jitrl.errors import ConfigError, InputError
+from jitrl.types import Observation, Task, TimeStep
+
+Split = Literal["demo", "train", "heldout"]
+
+TEMPLATES: dict[str, Template] = {t.name: t for t in (*PLACES, *QUESTIONS, *ERRANDS, *PURCHASES)}
+
+_HIDDEN = (
+    "footer, .breadcrumb, .navbar-accounts, #logout_link, .basket-mini .dropdown-toggle-split",
+    "th a, caption .form-inline, #orders_form .card, select[name=action], select[name=action] + *",
+    "[class*=select-all], td input[name^=selected_], th input, .product_pod .image_container",
+    "[data-toggle=modal], .form-inline a.btn, a:has(> img), td > a.btn, [name^=date_]",
+    "#orders_form td a[href*='/users/'], #update_reviews_form td a:is([href*='/users/'], "
+    "[href^='/catalogue/']:not(.dropdown-item))",
+)
+"""Parts of pages that are neither read nor offered: chrome, sorting and bulk actions of lists,
+links that repeat others of their row, dates."""
+
+
+DEMO: Mapping[str, int] = {
+    "find:list": 4,
+    "find:mine": 3,
+    "find:product": 1,
+    "shop:price": 1,
+    "account:total": 1,
+    "catalog:low": 1,
+    "basket:remove": 1,
+}
+"""Templates of the short tasks of the demo, and how many instances of each."""
+
+
+@dataclass(slots=True)
+class _Visit:
+    """An episode under way."""
+
+    task: Task
+    draft: Draft
+    shown: Observation
+    done: list[str] = field(default_factory=list)
+
+
+class Shop:
+    """A web shop and its back office (django-oscar), in Chromium; all is drawn from ``seed``.
+
+    A task ends with reward 1 when the page that was asked for is shown, when its answer is right,
+    or when the database has changed in exactly the way that was asked for; with 0 after a wrong
+    answer or any other change.
+    ``observation.info["check"]`` says how near the database is to what was asked for.
+
+    Each instance has a site process and a browser of its own, from the first ``reset`` until
+    ``close``. Use it from one thread.
+
+    Args:
+        split: ``train`` and ``heldout``: the first and the next ``instances`` instances of each
+            template; ``demo``: twelve short tasks, whatever the next two settings are.
+        templates: Names to use, ``family:what``, or families; () takes all.
+        instances: Instances of a template, as far as there are that many.
+        seed: Another seed is another shop.
+        language: ``en`` or ``zh``, of goals and of the site's own words.
+        steps: Step limit of an episode.
+        executable: Path of Chromium; "" finds it.
+        headless: Whether the browser has no window.
+
+    Raises:
+        MissingExtra: If django-oscar or Playwright is not installed.
+        ConfigError: If a setting is unknown or impossible, or there is no Chromium.
+    """
+
+    name = "shop"
+
+    def __init__(
+        self,
+        *,
+        split: Split = "train",
+        templates: Sequence[str] = (),
+        instances: int = 3,
+        seed: int = 0,
+        language: Language = "en",
+        steps: int = 15,
+        executable: str = "",
+        headless: bool = True,
+    ) -> None:
+        if split not in get_args(Split) or language not in get_args(Language):
+            raise ConfigError(
+                f"split must be one of {list(get_args(Split))} and language one of "
+                f"{list(get_args(Language))}, got {split!r} and {language!r}"
+            )
+        if instances < 1 or steps < 1 or seed < 0:
+            raise ConfigError(
+                "instances and steps must be at least 1 and seed at least 0, got "
+                f"instances={instances}, steps={steps}, seed={seed}"
+            )
+        require_oscar()
+        self.codec = ShopCodec()
+        self._word = words(language)
+        self._language, self._seed, self._limit = language, seed, steps
+        self._executable, self._headless = executable or None, headless
+        self._shop = make_shop(seed)
+        self._drafts: dict[str, Draft] = {}
+        first = instances if split == "heldout" else 0
+        counts = DEMO if split == "demo" else dict.fromkeys(_chosen(templates), instances)
+        made = [self._instances(TEMPLATES[t], first, first + n) for t, n in counts.items()]
+        self._tasks = tuple(
+            task for turn in zip_longest(*made) for task in turn if task is not None
+        )
+        self._site: SiteProcess | None = None
+        self._browser: Browser | None = None
+        self._visit: _Visit | None = None
+        self._typed: tuple[str, ...] = ()
+        self._make_browser("http://127.0.0.1")  # stops where something is missing
+
+    def tasks(self) -> Sequence[Task]:
+        """The tasks of the split, an instance of each template in turn: ``family:what:instance``.
+
+        ``family`` is the template's family, ``params["template"]`` its name.
+        """
+        return self._tasks
+
+    def reset(self, task: Task, *, seed: int = 0) -> TimeStep:
+        """Start ``task`` with a fresh database; nothing is left to chance, so ``seed`` is not used.
+
+        Raises:
+            WorldError: If the site or the browser does not answer.
+        """
+        if task.id not in self._drafts:
+            raise InputError(f"no task {task.id!r} in this shop; see tasks()")
+        if self._site is None or self._browser is None:
+            self._site = SiteProcess(self._seed, self._language)
+            self._browser = self._make_browser(self._site.url)
+        self._site.reset()
+        draft = self._drafts[task.id]
+        self._typed = tuple(draft.values.values()) if draft.typed is None else draft.typed
+        side = TEMPLATES[task.params["template"]].side
+        self._browser.begin(f"{self._site.url}/enter/{side}/", name=task.id, fresh=False)
+        self._visit = _Visit(task, draft, Observation("", task.goal))
+        return TimeStep(self._observe(self._visit, self._browser, self._checked(draft)))
+
+    def step(self, action: str) -> TimeStep:
+        """Take a listed action.
+
+        Raises:
+            InputError: If no episode is under way or the page does not list the action.
+            WorldError: If the site or the browser does not answer.
+        """
+        visit, browser = self._visit, self._browser
+        if visit is None or browser is None:
+            raise InputError(f"no episode is under way, so {action!r} cannot be taken; call reset")
+        if action not in visit.shown.actions:
+            place = self.codec.place(visit.shown)
+            raise InputError(f"page {place!r} has no {action!r}; it has {visit.shown.actions}")
+        visit.done.append(self.codec.canonical(action, visit.shown))
+        call = browser.act(action)
+        now = self._checked(visit.draft)
+        won: bool | None = None
+        if call.verb == "answer":
+            won = call.args[0] == visit.draft.answer and now.is_done
+        elif now.wrong:
+            won = False
+        elif now.is_done and (now.wanted or self._has_arrived(visit, browser)):
+            won = True
+        truncated = won is None and len(visit.done) >= self._limit
+        observation = self._observe(visit, browser, now)
+        if won is not None or truncated:
+            self._visit = None
+        return TimeStep(observation, float(won or 0), won is not None, truncated)
+
+    def close(self) -> None:
+        """End the browser and the site."""
+        self._visit = None
+        site, browser, self._site, self._browser = self._site, self._browser, None, None
+        if browser is not None:
+            browser.close()
+        if site is not None:
+            site.close()
+
+    def gold(self, task: Task) -> tuple[str, ...]:
+        """Canonical actions that win ``task``; for tests and oracle priors, not for agents."""
+        return tuple(step.canonical(self._word) for step in self._drafts[task.id].way)
+
+    def oracle_action(self) -> str:
+        """The next action of ``gold``, as long as the episode has followed it.
+
+        Raises:
+            InputError: If no episode is under way, or it has left the winning path.
+        """
+        if self._visit is None:
+            raise InputError("no episode is under way; call reset")
+        gold, done = self.gold(self._visit.task), self._visit.done
+        if list(gold[: len(done)]) != done:
+            raise InputError(f"the episode has left the winning path {gold} after {done}")
+        return gold[len(done)]
+
+    def _instances(self, template: Template, first: int, last: int) -> list[Task]:
+        rng = Random(f"{self._seed}/{template.name}")
+        wordings = template.zh if self._language == "zh" else template.en
+        tasks = []
+        for i, draft in islice(enumerate(template.drafts(self._shop, rng)), first, last):
+            shown = {**draft.values, **(draft.zh if self._language == "zh" else {})}
+            task = Task(
+                f"{template.name}:{i}",
+                wordings[i % len(wordings)].format(**shown),
+                self.name,
+                template.family,
+                {"template": template.name, **shown},
+            )
+            self._drafts[task.id] = draft
+            tasks.append(task)
+        return tasks
+
+    def _make_browser(self, url: str) -> Browser:
+        return Browser(
+            sites=(url,),
+            executable=self._executable,
+            headless=self._headless,
+            language={"en": "en-US", "zh": "zh-CN"}[self._language],
+            typed=lambda goal: self._typed,
+            size=(1280, 2000),  # most pages fit in it
+            timeout=60.0,
+            settle=30.0,  # a busy machine takes a while; a page at rest is not waited for
+            back=False,  # it would lead elsewhere from one and the same page
+            hide=", ".join(_HIDDEN),
+        )
+
+    def _has_arrived(self, visit: _Visit, browser: Browser) -> bool:
+        """Whether the page is shown that was asked for, if one was."""
+        return bool(visit.draft.page) and urlsplit(browser.url).path == visit.draft.page
+
+    def _checked(self, draft: Draft) -> Check:
+        return check(self._site.changes() if self._site else [], draft.wanted)
+
+    def _observe(self, visit: _Visit, browser: Browser, now: Check) -> Observation:
+        asks = TEMPLATES[visit.task.params["template"]].asks
+        shown, read = browser.observe(visit.task.goal), browser.script(READ)
+        if asks:
+            answers = offered(asks, shown.text, read["rows"], self._shop)
+            listed = (f"answer({text!r})" for text in answers)
+            shown = replace(shown, actions=(*shown.actions, *listed))
+        said = {**asdict(now), "share": now.share}
+        visit.shown = replace(shown, info={**shown.info, **read, "check": said})
+        return visit.shown
+
+
+def _chosen(names: Sequence[str]) -> list[str]:
+    """Names of the templates of these names and families; all for none."""
+    known = {name for t in TEMPLATES.values() for name in (t.name, t.family)}
+    if unknown := [name for name in names if name not in known]:
+        raise ConfigError(f"no templates {unknown}; there are {sorted(known)}")
+    if not names:
+        return list(TEMPLATES)
+    return [t.name for name in names for t in TEMPLATES.values() if name in (t.name, t.family)]

@@ -344,3 +344,14 @@ def test_the_right_action_leaves_a_form_with_a_wrong_entry():
     while not walk.over:
         walk.do(env.oracle_action())
     assert walk.shown.reward == 1.0
+
+
+def test_the_oracle_turns_back_where_what_is_sought_was_on_an_earlier_page() -> None:
+    env = Backoffice(templates=("reports:cart",), instances=2)
+    task = env.tasks()[1]
+    walk = Walk(env, task)
+    for label in ("Reports", "Abandoned Carts", "Next Page"):
+        walk.do(f"click(<link[{label}]>)")
+    while not walk.shown.terminated:
+        walk.do(env.oracle_action())
+    assert walk.shown.reward == 1.0

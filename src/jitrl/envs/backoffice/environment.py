@@ -160,15 +160,22 @@ class Backoffice:
         return tuple(actions)
 
     def oracle_action(self) -> str:
-        """The right canonical action on the present page, wherever the episode has got to."""
+        """The right canonical action on the present page, wherever the episode has got to.
+
+        Raises:
+            InputError: If no episode is under way, or nothing on this page leads on.
+        """
         if self._visit is None:
             raise InputError("no episode is under way; call reset")
         return self._written(self._visit, _planned(self._visit))
 
     def _written(self, visit: _Visit, effect: Effect) -> str:
         """Canonical text of the present page's action that has this effect."""
-        raw = next(raw for raw, use in visit.uses.items() if use == effect)
-        return self.codec.canonical(raw, visit.shown)
+        for raw, use in visit.uses.items():
+            if use == effect:
+                return self.codec.canonical(raw, visit.shown)
+        page = visit.session.view().title
+        raise InputError(f"page {page!r} has no action for {effect}; the task cannot be won here")
 
     def _instances(self, template: Template, first: int, last: int) -> list[Task]:
         rng = Random(f"{self._seed}/{template.name}")

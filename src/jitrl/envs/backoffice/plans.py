@@ -102,6 +102,8 @@ class Plan:
                 return Answer(session.word(self.answer))
         elif self.key in session.matches(kind)[(page - 1) * ROWS : page * ROWS]:
             return Go(self._goal(kind))
+        if page * ROWS >= len(session.matches(kind)):  # it is on a page before this one
+            return Go(above(session.at))
         return Put("Page", str(page + 1))
 
     def _work(self, session: Session) -> Effect:

@@ -78,13 +78,6 @@ class Check:
         """Exactly what was asked for has been done."""
         return self.missing == self.wrong == 0
 
-    @property
-    def share(self) -> float:
-        """Share of the cells that came out right, 0 to 1; a wrong one outweighs a right one."""
-        if self.wanted == 0:
-            return float(self.wrong == 0)
-        return max(0.0, (self.wanted - self.missing - self.wrong) / self.wanted)
-
 
 def check(changed: Sequence[Sequence[Any]], wanted: Wanted) -> Check:
     """Compare rows as the site's process lists them with what was asked for.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from random import Random
 from typing import Literal, get_args
@@ -68,7 +68,7 @@ class Shop:
     A task ends with reward 1 when the page that was asked for is shown, when its answer is right,
     or when the database has changed in exactly the way that was asked for; with 0 after a wrong
     answer or any other change.
-    ``observation.info["check"]`` says how near the database is to what was asked for.
+    ``observation.info["checks"]`` says how near that is, as the evaluator ``checks`` reads it.
 
     Each instance has a site process and a browser of its own, from the first ``reset`` until
     ``close``. Use it from one thread.
@@ -182,7 +182,7 @@ class Shop:
         elif now.is_done and (now.wanted or self._has_arrived(visit, browser)):
             won = True
         truncated = won is None and len(visit.done) >= self._limit
-        observation = self._observe(visit, browser, now)
+        observation = self._observe(visit, browser, now, answered=won is True)
         if won is not None or truncated:
             self._visit = None
         return TimeStep(observation, float(won or 0), won is not None, truncated)
@@ -251,15 +251,23 @@ class Shop:
     def _checked(self, draft: Draft) -> Check:
         return check(self._site.changes() if self._site else [], draft.wanted)
 
-    def _observe(self, visit: _Visit, browser: Browser, now: Check) -> Observation:
+    def _observe(
+        self, visit: _Visit, browser: Browser, now: Check, answered: bool = False
+    ) -> Observation:
         asks = TEMPLATES[visit.task.params["template"]].asks
         shown, read = browser.observe(visit.task.goal), browser.script(READ)
         if asks:
             answers = offered(asks, shown.text, read["rows"], self._shop)
             listed = (f"answer({text!r})" for text in answers)
             shown = replace(shown, actions=(*shown.actions, *listed))
-        said = {**asdict(now), "share": now.share}
-        visit.shown = replace(shown, info={**shown.info, **read, "check": said})
+        checks: dict[str, bool | float] = {"no other changes": now.wrong == 0}
+        if now.wanted:
+            checks["wanted changes"] = 1.0 - now.missing / now.wanted
+        elif asks:
+            checks["right answer"] = answered
+        else:
+            checks["right page"] = self._has_arrived(visit, browser)
+        visit.shown = replace(shown, info={**shown.info, **read, "checks": checks})
         return visit.shown
 
 

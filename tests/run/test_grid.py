@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 import pytest
@@ -94,9 +96,7 @@ def priced(label, scores, agent, calls, dollars=0.0, cached=0, judged=0):
     )
     made = result(label, scores, agent=agent)
     spells = (Spell("act", 4, 6.0), Spell("learn", 4, 1.5))
-    return type(made)(
-        made.label, made.record, made.scores, "m", ("s",), cost, 0, 0, spells, made.folder
-    )
+    return replace(made, model="m", scorers=("s",), cost=cost, spells=spells)
 
 
 def test_a_bill_holds_acting_and_learning_apart():

@@ -243,6 +243,10 @@ class GradientEpisode:
         """The episode starts."""
         self._rng, self._asked = rng, []
 
+    def advise(self, state: State, prompt: Prompt) -> Prompt:
+        """The prompt as it is."""
+        return prompt
+
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
         """Choose by the frozen logits with what the weights add to them."""
         agent, candidates = self._agent, proposal.candidates

@@ -89,7 +89,7 @@ ENGLISH = Words(
     "BCa bootstrap over tasks; a verdict needs one that leaves out 0.",
     unseen="First attempt at {n} tasks never seen before",
     told="jitrl {ours:.3f}, static {base:.3f}: {difference}, {verdict}. The memory holds other "
-    "tasks only, and counts where states are alike.",
+    "tasks only; what it adds is how those were solved.",
     turned="One decision that memory turned round",
     unturned="Memory turned no decision of a solved task round.",
     own="Your own agent, in ten lines",
@@ -113,7 +113,7 @@ CHINESE = Words(
     "照搬一次侥幸的尝试就能达到。区间：95 %，按任务重抽样的 BCa 自助法；区间不含 0 才下结论。",
     unseen="从未见过的 {n} 个任务，第一次尝试",
     told="jitrl {ours:.3f}，static {base:.3f}：{difference}，{verdict}。"
-    "记忆里只有其他任务，只在状态相似处起作用。",
+    "记忆里只有其他任务；它带来的是那些任务的解法。",
     turned="一个被记忆改变的决策",
     unturned="没有已完成任务的决策被记忆改变。",
     own="用于你自己的智能体：十行代码",

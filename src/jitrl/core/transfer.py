@@ -23,13 +23,14 @@ _FOLDS = 5
 _GROUP = 0.4  # goals that are more alike are of one group
 _NEAR = 0.15  # how near a held-out task's likeness must be to that of the task at hand
 _MEMORY, _ITERATIONS, _FLAT = 8, 60, 1e-3
+_LEAST = -50.0
 _TRUST, _FAILS, _FAILS_IF_TRUE = 0.8, 0.8, 0.6
 
 
 def log_softmax(z: np.ndarray) -> np.ndarray:
-    """Logarithms of ``softmax(z)``, shape [A]."""
+    """Logarithms of ``softmax(z)``, shape [A]; none below -50, which no fit could tell apart."""
     shifted = z - z.max()
-    return np.asarray(shifted - math.log(float(np.exp(shifted).sum())))
+    return np.asarray(np.maximum(shifted - math.log(float(np.exp(shifted).sum())), _LEAST))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class Past:
         self.scope, self.version = scope, version
         self.stream = list(takewhile(lambda c: c.version <= version, store.changes(0, scope=scope)))
         self._versions = [change.version for change in self.stream]
-        self.episode = store.episode
+        self.outline = store.outline
 
     def head(self) -> int:
         """The version up to which it was read."""
@@ -92,9 +92,10 @@ class Rerun:
             self._session.until = decision.version
             near = self._session.neighborhood(
                 state,
-                goal=goal_text(self._episode),
+                goal=goal_text(self._episode.info, self._episode.task),
                 features=str(self._episode.info.get("features", "")),
                 actions=[c.action for c in decision.candidates if c.source != "memory"],
+                allowed=_allowed(decision),
             )
             made = again(decision, near, self._sight)
             self.is_sure = self.is_sure and _is_sure(decision, made, self._sight.lens().rule)
@@ -110,11 +111,16 @@ def again(decision: Decision, near: Neighborhood, sight: Sight) -> Decision:
     proposed = [
         Candidate(c.action, c.logit, c.source) for c in decision.candidates if c.source != "memory"
     ]
-    allowed = None
-    if decision.allowed != "any":
-        allowed = {*(c.action for c in decision.candidates), *(decision.allowed or ())}
+    allowed = _allowed(decision)
     rng = _Draws(decision.draws) if decision.seed is None else generator(decision.seed)
     return decide(proposed, near, sight.lens().rule, rng, allowed=allowed)  # type: ignore[arg-type]
+
+
+def _allowed(decision: Decision) -> set[str] | None:
+    """Which actions the memory could have brought; ``None``: all."""
+    if decision.allowed == "any":
+        return None
+    return {*(c.action for c in decision.candidates), *(decision.allowed or ())}
 
 
 def seed_of(rng: np.random.PCG64) -> str:

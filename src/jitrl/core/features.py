@@ -114,13 +114,16 @@ class Goal:
             known = self._masked[action] = self._mask(parts(action))
         return known
 
+    def share(self, labels: tuple[str, ...]) -> float:
+        """Share of the words of labels that stand in the goal, in [0, 1]."""
+        stems = _label_stems(labels)
+        return len(stems & self._stems) / len(stems) if stems else 0.0
+
     def _mask(self, action: Action) -> Masked:
         seen = [self._value(label) for label in action.labels]
         form = [value if value.startswith("{") else "*" for value in seen]
-        stems = _stems(action.labels)
-        share = len(stems & self._stems) / len(stems) if stems else 0.0
         head = " ".join((action.verb, *action.roles))
-        return Masked(" | ".join((head, *seen)), " | ".join((head, *form)), share)
+        return Masked(" | ".join((head, *seen)), " | ".join((head, *form)), self.share(action.labels))
 
     def _value(self, label: str) -> str:
         has_digits = bool(_DIGIT.search(label))
@@ -161,10 +164,15 @@ class SiteMap:
         if known is None:
             if len(self._named) >= _PAGES:
                 self._named.clear()
-            shares = ((goal.masked(a).named, a) for a in self.offered.get(page, ()))
+            shares = ((goal.share(parts(a).labels), a) for a in self.offered.get(page, ()))
             known = sorted((pair for pair in shares if pair[0] > 0.0), reverse=True)
             self._named[goal, page] = known
         return next((share for share, action in known if action not in besides), 0.0)
+
+
+@lru_cache(maxsize=65536)
+def _label_stems(labels: tuple[str, ...]) -> frozenset[str]:
+    return _stems(labels)
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
+from jitrl.core.features import Situation
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.memory.lessons import goal_text
@@ -81,6 +82,15 @@ class Rerun:
                 self._session.step(step.state, made, step.next_state, shown)
         self._done = record.step
         return self._made(record.step, record.state, record.decision)
+
+    def situation(self, state: State, made: Decision) -> Situation:
+        """The step of a decision that was ``made`` just now, as transfer looks at it."""
+        return self._session.situation(
+            state,
+            goal_text(self._episode.info, self._episode.task),
+            [c.action for c in made.candidates if c.source != "memory"],
+            [c.action for c in made.candidates if c.source == "memory"],
+        )
 
     @property
     def is_over(self) -> bool:

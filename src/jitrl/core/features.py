@@ -123,7 +123,9 @@ class Goal:
         seen = [self._value(label) for label in action.labels]
         form = [value if value.startswith("{") else "*" for value in seen]
         head = " ".join((action.verb, *action.roles))
-        return Masked(" | ".join((head, *seen)), " | ".join((head, *form)), self.share(action.labels))
+        return Masked(
+            " | ".join((head, *seen)), " | ".join((head, *form)), self.share(action.labels)
+        )
 
     def _value(self, label: str) -> str:
         has_digits = bool(_DIGIT.search(label))

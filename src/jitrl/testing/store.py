@@ -50,8 +50,7 @@ class StoreContract:
 
     def test_an_episode_comes_back_as_it_was(self) -> None:
         with self.store() as store:
-            episode = sample_episode("e1")
-            put(store, episode)
+            put(store, episode := sample_episode("e1"))
             assert store.episode("e1") == episode
 
     def test_an_outline_holds_the_states_actions_and_candidates_of_an_episode(self) -> None:

@@ -149,7 +149,7 @@ def fitted(design: Design, weight: np.ndarray, start: np.ndarray | None = None) 
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    """The product of two vectors; not by BLAS, whose threads wait for each other and round apart."""
+    """The product of two vectors; without BLAS, whose threads wait, and round in another order."""
     return float((a * b).sum())
 
 

@@ -339,8 +339,8 @@ def _candidates(
 ) -> RenderableType:
     decision = of.decision
     heads = [words.prior, words.visits, words.q, words.advantage, words.bonus]
-    has_others = any(c.transfer for c in decision.candidates)
-    heads += [lessons.WORDS[words.lang].column] * has_others
+    if has_others := any(c.transfer for c in decision.candidates):
+        heads.append(lessons.WORDS[words.lang].column)
     listing = Listing((words.candidate, *heads, words.logits, words.after))
     ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
     shown = ranked[:lines]
@@ -360,7 +360,7 @@ def _candidates(
             f"{c.probability:.1%}",
             style="bold green" if c.action == mine.action else "",
         )
-    _cut(listing, len(ranked) - len(shown), words)
+    listing.cut(len(ranked) - len(shown), words.more)
     return listing
 
 
@@ -383,7 +383,7 @@ def _neighbors(
             " ".join(map(str, cause.rows)) or "–",
             style="bold" if cause.action == mine.action else "",
         )
-    _cut(listing, len(found) - lines, words)
+    listing.cut(len(found) - lines, words.more)
     return listing
 
 
@@ -394,10 +394,5 @@ def _without(of: explaining.Explanation, mine: Weighed, words: Words, lines: int
         is_turned = other.action != mine.action
         said = Text(other.action, style="yellow") if is_turned else Text(words.still, style="dim")
         listing.add(other.episode, said, f"{other.probability:.1%}")
-    _cut(listing, len(of.without) - lines, words)
+    listing.cut(len(of.without) - lines, words.more)
     return listing
-
-
-def _cut(listing: Listing, more: int, words: Words) -> None:
-    if more > 0:
-        listing.notes.append(words.more.format(more))

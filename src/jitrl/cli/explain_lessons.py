@@ -131,8 +131,7 @@ def shown(of: Taught, lesson: Lesson, lang: Language, lines: int) -> list[Render
             _episodes(m, words),
             style="" if m.nats > 0.0 else "yellow",
         )
-    if len(of.moved) > lines:
-        listing.notes.append(words.more.format(len(of.moved) - lines))
+    listing.cut(len(of.moved) - lines, words.more)
     title = words.title.format(of.nats, of.action, of.against)
     return [
         Text(title, style="bold"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from jitrl.types import (
+    Candidate,
     Decision,
     Episode,
     Judgment,
@@ -200,6 +201,29 @@ class DecisionRecord:
     decision: Decision
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One step of a journaled episode as it was asked; see ``Outline``.
+
+    Attributes:
+        candidates: What could be chosen from; empty where the step was decided elsewhere.
+    """
+
+    state: State
+    action: str
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A journaled episode without what its decisions were made of."""
+
+    key: str
+    task: str
+    info: Mapping[str, Any]
+    steps: tuple[Asked, ...]
+
+
 class Store(Protocol):
     """Durable truth: journal, outcomes, derived rows, version stream. Safe for threads."""
 
@@ -215,6 +239,14 @@ class Store(Protocol):
 
     def episode(self, key: str) -> Episode:
         """The journaled episode with its present outcome.
+
+        Raises:
+            StoreError: If there is none of that key.
+        """
+        ...
+
+    def outline(self, key: str) -> Outline:
+        """The states, actions and candidates of an episode; much faster than all of it.
 
         Raises:
             StoreError: If there is none of that key.

@@ -31,7 +31,7 @@ def changed(played):
 def test_every_number_of_the_decision_is_told_and_adds_up(played):
     [first, *_] = changed(played)
     data = played("explain", "r", first["id"], "--json").data
-    assert data["schema"] == "jitrl.explain/1"
+    assert data["schema"] == "jitrl.explain/2"
     assert data["id"] == first["id"]
     assert data["is_changed"]
     assert (data["action"], data["unaided"]) == (first["action"], first["unaided"])

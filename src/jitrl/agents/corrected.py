@@ -154,6 +154,7 @@ class CorrectedEpisode:
         self._pending: tuple[State, Decision] | None = None
         self._novelty: list[float] = []
         self._shown = False
+        self._goal = ""
         self.held_out = False
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
@@ -162,6 +163,7 @@ class CorrectedEpisode:
         self.held_out = bool(self._agent.holdout) and rng.random() < self._agent.holdout
         view = self._agent.view(task.scope, self._exclude)
         self._session = Session(view, self._until, task.id)
+        self._goal = task.goal or task.id
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
         """The prompt as it is: nothing of the memory enters it."""
@@ -189,7 +191,15 @@ class CorrectedEpisode:
             allowed = prompt.actions
         self._session.view.scored_by(proposal.scorer)
         without = agent.mode == "off" or self.held_out
-        near = Neighborhood() if without else self._near(self._session, state, prompt, proposal)
+        near = Neighborhood()
+        if not without:
+            near = self._session.neighborhood(
+                state,
+                goal=self._goal,
+                features=prompt.features,
+                actions=tuple(c.action for c in proposal.candidates),
+                allowed=allowed,
+            )
         seed = self._rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
         rng = np.random.PCG64(seed)
         start = None if without or rule.untried != "draw" else seed_of(rng)
@@ -213,14 +223,6 @@ class CorrectedEpisode:
         )
         self._pending = state, decision
         return decision
-
-    def _near(
-        self, session: Session, state: State, prompt: Prompt, proposal: Proposal
-    ) -> Neighborhood:
-        actions = tuple(c.action for c in proposal.candidates)
-        return session.neighborhood(
-            state, goal=prompt.goal, features=prompt.features, actions=actions
-        )
 
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """What the last action brought; it counts at once, in this episode only."""

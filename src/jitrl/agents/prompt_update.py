@@ -102,7 +102,7 @@ class PromptUpdateEpisode:
         """The episode starts."""
         self._rng, self._pending, self._novelty, self._shown = rng, None, [], False
         view = self._agent.memory.view(task.scope, self._exclude)
-        self._session = Session(view, self._until)
+        self._session = Session(view, self._until, task.id)
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
         """The prompt with what is known of each action in states like this one."""

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from jitrl import config, given
 from jitrl.agents.corrected import Corrected
+from jitrl.cli import explain_lessons as lessons
 from jitrl.cli.listing import Listing
 from jitrl.cli.output import emit, people
 from jitrl.cli.progress import counted
@@ -37,6 +38,7 @@ _LINES = 8  # of each table
 class Words:
     """One language; braces are filled in."""
 
+    lang: Language
     goal: str
     place: str
     alone: str
@@ -78,6 +80,7 @@ class Words:
 
 
 ENGLISH = Words(
+    lang="en",
     goal="goal",
     place="page",
     alone="the model alone",
@@ -88,6 +91,7 @@ ENGLISH = Words(
     because={
         "returns": "Returns of earlier episodes outweighed the model.",
         "exploration": "What had not been tried here outweighed the model.",
+        "lessons": "How other tasks were solved outweighed the model.",
     },
     silent="The memory had no say: {0}.",
     candidate="candidate",
@@ -120,11 +124,12 @@ ENGLISH = Words(
     choice="with memory",
     model="model alone",
     why="because of",
-    causes={"returns": "returns", "exploration": "exploration"},
+    causes={"returns": "returns", "exploration": "exploration", "lessons": "other tasks"},
     none="no decision was turned round",
 )
 
 CHINESE = Words(
+    lang="zh",
     goal="目标",
     place="页面",
     alone="仅模型",
@@ -135,6 +140,7 @@ CHINESE = Words(
     because={
         "returns": "以往尝试的回报压过了模型的偏好。",
         "exploration": "这里尚未试过的动作压过了模型的偏好。",
+        "lessons": "其他任务的成功做法压过了模型的偏好。",
     },
     silent="记忆没有参与：{0}。",
     candidate="候选动作",
@@ -166,7 +172,7 @@ CHINESE = Words(
     choice="加上记忆",
     model="仅模型",
     why="原因",
-    causes={"returns": "回报", "exploration": "探索"},
+    causes={"returns": "回报", "exploration": "探索", "lessons": "其他任务"},
     none="没有被记忆改变的决策",
 )
 
@@ -292,6 +298,8 @@ def explained(
         _candidates(of, mine, words, lines),
     ]
     parts.append(Text(words.note.format(value=of.decision.value), style="dim"))
+    if of.taught is not None and of.decision.lesson is not None:
+        parts += ["", *lessons.shown(of.taught, of.decision.lesson, words.lang, lines)]
     if of.decision.neighbors:
         parts += ["", Text(words.neighbors, style="bold"), _neighbors(of, mine, rule, words, lines)]
     if of.without:
@@ -329,9 +337,11 @@ def _choice(of: explaining.Explanation, mine: Weighed, words: Words) -> Renderab
 def _candidates(
     of: explaining.Explanation, mine: Weighed, words: Words, lines: int
 ) -> RenderableType:
-    heads = (words.prior, words.visits, words.q, words.advantage, words.bonus, words.logits)
-    listing = Listing((words.candidate, *heads, words.after))
     decision = of.decision
+    heads = [words.prior, words.visits, words.q, words.advantage, words.bonus]
+    if has_others := any(c.transfer for c in decision.candidates):
+        heads.append(lessons.WORDS[words.lang].column)
+    listing = Listing((words.candidate, *heads, words.logits, words.after))
     ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
     shown = ranked[:lines]
     shown += [
@@ -345,11 +355,12 @@ def _candidates(
             f"{c.q:.3f}",
             f"{c.advantage:+.3f}",
             f"{c.bonus:+.1f}",
+            *[f"{c.transfer:+.1f}"] * has_others,
             f"{c.logit:+.1f} → {c.corrected:+.1f}",
             f"{c.probability:.1%}",
             style="bold green" if c.action == mine.action else "",
         )
-    _cut(listing, len(ranked) - len(shown), words)
+    listing.cut(len(ranked) - len(shown), words.more)
     return listing
 
 
@@ -372,7 +383,7 @@ def _neighbors(
             " ".join(map(str, cause.rows)) or "–",
             style="bold" if cause.action == mine.action else "",
         )
-    _cut(listing, len(found) - lines, words)
+    listing.cut(len(found) - lines, words.more)
     return listing
 
 
@@ -383,10 +394,5 @@ def _without(of: explaining.Explanation, mine: Weighed, words: Words, lines: int
         is_turned = other.action != mine.action
         said = Text(other.action, style="yellow") if is_turned else Text(words.still, style="dim")
         listing.add(other.episode, said, f"{other.probability:.1%}")
-    _cut(listing, len(of.without) - lines, words)
+    listing.cut(len(of.without) - lines, words.more)
     return listing
-
-
-def _cut(listing: Listing, more: int, words: Words) -> None:
-    if more > 0:
-        listing.notes.append(words.more.format(more))

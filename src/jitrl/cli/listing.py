@@ -40,6 +40,11 @@ class Listing:
         made += [Text("")] * (len(self.heads) - len(made))
         self._rows.append((made, style))
 
+    def cut(self, more: int, note: str) -> None:
+        """Note how many rows are left out, if any; ``{0}`` of the note is their number."""
+        if more > 0:
+            self.notes.append(note.format(more))
+
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:

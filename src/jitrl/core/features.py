@@ -9,24 +9,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
-from jitrl.core.similarity import words
+from jitrl.core.similarity import is_unspaced, words
 from jitrl.types import State
 
 Kind = Literal["page", "words"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Feature = tuple[str, ...]
 
-_CALL = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
-_ELEMENT = re.compile(r"<([\w-]+)(?:\[((?:[^\]\\]|\\.)*)\])?[^>]*>")
-_QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'")
+_CALL = re.compile(r"^([\w.]+)\((.*)\)$", re.DOTALL)
+_ELEMENT = r"<(?P<role>[\w-]+)(?:\[(?P<label>(?:[^\]\\]|\\.)*)\])?[^>]*>"
+_TEXT = (
+    r"(?:\w+=)?(?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^'\\]|\\.)*)'(?=\s*(?:[,\]]|$)))"
+)
+_BARE = r"(?P<bare>[^\s,\[\]\"<](?:[^,\[\]]*[^\s,\[\]])?)"
+_ARGUMENT = re.compile(f"{_ELEMENT}|{_TEXT}|{_BARE}", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_BLANKS = {"n": " ", "r": " ", "t": " "}
+# A text in quotes; an apostrophe within a word opens none.
+_CITED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|(?<!\w)'.+?'(?!\w)", re.DOTALL)
 _BETWEEN = re.compile(r" (?:in|into|on|onto|to|with|from|at|using) ")
 _DIGIT = re.compile(r"\d")
 _STEM = 4  # characters by which words of a goal and of a label are compared
 _GOAL = 0.7  # most weight of one word of the goal
 _FAINT = 0.05  # words of a goal that tell less are left out
+_PAGES = 20_000  # pages that a map remembers the look of, over all goals
 
 
 class Situation(NamedTuple):
@@ -37,6 +47,7 @@ class Situation(NamedTuple):
         last: Canonical action before this one; "" at the start.
         actions: Canonical actions to choose from, shape [A].
         taken: Actions that this episode has taken.
+        joined: How many of the actions, the last ones, are not of the page but of the memory.
     """
 
     goal: str
@@ -44,6 +55,7 @@ class Situation(NamedTuple):
     last: str
     actions: Sequence[str]
     taken: Collection[str]
+    joined: int = 0
 
 
 class Action(NamedTuple):
@@ -74,23 +86,11 @@ class Masked(NamedTuple):
     named: float
 
 
-class SiteMap(NamedTuple):
-    """Where actions lead, as far as episodes saw it.
-
-    Attributes:
-        after: (page, action) → the page that followed.
-        offered: Page → actions seen there.
-    """
-
-    after: Mapping[tuple[str, str], str]
-    offered: Mapping[str, Collection[str]]
-
-
 class Goal:
     """A goal, and what it says of actions."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = frozenset(w for w in words(_QUOTED.sub(" ", text)) if not _DIGIT.search(w))
+        self.tokens = frozenset(w for w in words(_CITED.sub(" ", text)) if not _DIGIT.search(w))
         self._text = text.casefold()
         self._stems = _stems((text,))
         self._masked: dict[str, Masked] = {}
@@ -114,13 +114,18 @@ class Goal:
             known = self._masked[action] = self._mask(parts(action))
         return known
 
+    def share(self, labels: tuple[str, ...]) -> float:
+        """Share of the words of labels that stand in the goal, in [0, 1]."""
+        stems = _label_stems(labels)
+        return len(stems & self._stems) / len(stems) if stems else 0.0
+
     def _mask(self, action: Action) -> Masked:
         seen = [self._value(label) for label in action.labels]
         form = [value if value.startswith("{") else "*" for value in seen]
-        stems = _stems(action.labels)
-        share = len(stems & self._stems) / len(stems) if stems else 0.0
         head = " ".join((action.verb, *action.roles))
-        return Masked(" | ".join((head, *seen)), " | ".join((head, *form)), share)
+        return Masked(
+            " | ".join((head, *seen)), " | ".join((head, *form)), self.share(action.labels)
+        )
 
     def _value(self, label: str) -> str:
         has_digits = bool(_DIGIT.search(label))
@@ -133,11 +138,43 @@ class Goal:
 
 def _is_one_word(a: str, b: str) -> bool:
     """Whether two neighboring characters belong to one word; scripts without blanks never do."""
-    return a.isascii() and b.isascii() and a.isalnum() and b.isalnum()
+    return a.isalnum() and b.isalnum() and not (is_unspaced(a) or is_unspaced(b))
 
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(word[:_STEM] for text in texts for word in words(text))
+
+
+@dataclass(frozen=True, slots=True)
+class SiteMap:
+    """Where actions lead, as far as episodes saw it.
+
+    Attributes:
+        after: (page, action) → the page that followed.
+        offered: Page → actions seen there.
+    """
+
+    after: Mapping[tuple[str, str], str]
+    offered: Mapping[str, Collection[str]]
+    _named: dict[tuple[Goal, str], list[tuple[float, str]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def named(self, goal: Goal, page: str, besides: Collection[str]) -> float:
+        """Largest share of a label that the goal names, over the page's actions but ``besides``."""
+        known = self._named.get((goal, page))
+        if known is None:
+            if len(self._named) >= _PAGES:
+                self._named.clear()
+            shares = ((goal.share(parts(a).labels), a) for a in self.offered.get(page, ()))
+            known = sorted((pair for pair in shares if pair[0] > 0.0), reverse=True)
+            self._named[goal, page] = known
+        return next((share for share, action in known if action not in besides), 0.0)
+
+
+@lru_cache(maxsize=65536)
+def _label_stems(labels: tuple[str, ...]) -> frozenset[str]:
+    return _stems(labels)
 
 
 @lru_cache(maxsize=4096)
@@ -153,10 +190,18 @@ def parts(action: str) -> Action:
     if call is None:
         verb, _, rest = action.partition(" ")
         return Action(verb, (), tuple(filter(None, _BETWEEN.split(rest))))
-    elements = _ELEMENT.findall(call[2])
-    given = [double or single for double, single in _QUOTED.findall(_ELEMENT.sub("", call[2]))]
-    labels = [label for _, label in elements if label]
-    return Action(call[1], tuple(role for role, _ in elements), (*labels, *given))
+    roles, labels = list[str](), list[str]()
+    for found in _ARGUMENT.finditer(call[2]):
+        if found["role"] is not None:
+            roles.append(found["role"])
+        said = next((x for x in found.group("label", "double", "single", "bare") if x), "")
+        if said:
+            labels.append(_ESCAPE.sub(_unescaped, said))
+    return Action(call[1], tuple(roles), tuple(labels))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else _BLANKS.get(found[2], found[2])
 
 
 def features(
@@ -172,16 +217,17 @@ def features(
         telling: How much a word of a goal tells, in [0, 1].
     """
     goal = goal_of(step.goal)
-    offered = ",".join(sorted({_head(action) for action in step.actions}))
+    of_page = step.actions[: len(step.actions) - step.joined]
+    offered = ",".join(sorted({_head(action) for action in of_page}))
     tokens = [(t, weight) for t in sorted(goal.tokens) if (weight := _GOAL * telling(t)) > _FAINT]
     page, found = step.state.place, []
+    last = goal.masked(step.last).text if step.last else ""
     for action in step.actions:
         masked, verb = goal.masked(action), parts(action).verb
-        f: dict[Feature, float] = {
-            ("verb", offered, verb): 1.0,
-            ("named",): 2.0 * masked.named,
-            ("named", verb): masked.named,
-        }
+        f: dict[Feature, float] = {("verb", offered, verb): 1.0}
+        if masked.named:
+            f["named",] = 2.0 * masked.named
+            f["named", verb] = masked.named
         for token, weight in tokens:
             f["goal", token, masked.text] = weight
         if action in step.taken:
@@ -189,9 +235,12 @@ def features(
         if kind == "page":
             f["page", page, masked.text] = 1.0
             f["form", offered, masked.form] = 1.0
-            f["last", goal.masked(step.last).text if step.last else "", masked.text] = 0.5
+            f["last", last, masked.text] = 0.5
             one, two = ahead(site, page, action, goal)
-            f |= {("ahead",): 2.0 * one, ("two ahead",): 2.0 * two}
+            if one:
+                f["ahead",] = 2.0 * one
+            if two:
+                f["two ahead",] = 2.0 * two
         else:
             f |= _of_words(parts(action), parts(step.last), masked)
         found.append(f)
@@ -228,15 +277,9 @@ def ahead(site: SiteMap, page: str, action: str, goal: Goal) -> tuple[float, flo
     if first is None or first == page:
         return 0.0, 0.0
     here, between = site.offered.get(page, ()), site.offered.get(first, ())
-    one = two = 0.0
+    one, two = site.named(goal, first, here), 0.0
     for a in between:
-        if a in here:
-            continue
-        one = max(one, goal.masked(a).named)
-        second = site.after.get((first, a), page)
-        if second not in (page, first):
-            behind = (
-                goal.masked(b).named for b in site.offered.get(second, ()) if b not in between
-            )
-            two = max(two, max(behind, default=0.0))
+        second = site.after.get((first, a))
+        if second is not None and second not in (page, first) and a not in here:
+            two = max(two, site.named(goal, second, between))
     return one, two

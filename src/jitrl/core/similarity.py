@@ -25,6 +25,7 @@ _UNSPACED = (
 )
 # Vowel signs and accents, which ``\w`` does not count as part of a word.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 _ASCII = "".join(chr(c).lower() if chr(c).isalnum() else " " for c in range(128))
 _WORD = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_MARKS}])+(?:[+#]++(?!\w))?)")
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
@@ -85,6 +86,11 @@ class Bags(NamedTuple):
 
     text: set[str]
     context: set[str]
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is of a script that is written without blanks."""
+    return _UNSPACED_CHARACTER.match(character) is not None
 
 
 def words(text: str) -> list[str]:

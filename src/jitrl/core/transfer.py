@@ -23,13 +23,14 @@ _FOLDS = 5
 _GROUP = 0.4  # goals that are more alike are of one group
 _NEAR = 0.15  # how near a held-out task's likeness must be to that of the task at hand
 _MEMORY, _ITERATIONS, _FLAT = 8, 60, 1e-3
+_LEAST = -50.0
 _TRUST, _FAILS, _FAILS_IF_TRUE = 0.8, 0.8, 0.6
 
 
 def log_softmax(z: np.ndarray) -> np.ndarray:
-    """Logarithms of ``softmax(z)``, shape [A]."""
+    """Logarithms of ``softmax(z)``, shape [A]; none below -50, which no fit could tell apart."""
     shifted = z - z.max()
-    return np.asarray(shifted - math.log(float(np.exp(shifted).sum())))
+    return np.asarray(np.maximum(shifted - math.log(float(np.exp(shifted).sum())), _LEAST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,8 @@ class Design:
         slope = np.exp(log_p) * weight[self._choice]
         slope[self._chosen] -= weight
         rising = np.bincount(self._columns, slope[self._lines] * self._values, len(w))
-        likely = float(weight @ log_p[self._chosen])
-        return _RIDGE / 2.0 * float(w @ w) - likely, rising + _RIDGE * w
+        likely = _dot(weight, log_p[self._chosen])
+        return _RIDGE / 2.0 * _dot(w, w) - likely, rising + _RIDGE * w
 
     def gains(self, w: np.ndarray, tasks: np.ndarray) -> np.ndarray:
         """Gain in log-likelihood over z, nats a choice, by task and strength, shape [tasks, S].
@@ -130,7 +131,7 @@ def fitted(design: Design, weight: np.ndarray, start: np.ndarray | None = None) 
         if float(np.abs(gradient).max(initial=0.0)) < _FLAT:
             break
         direction = _direction(gradient, steps)
-        slope, length = float(direction @ gradient), 1.0
+        slope, length = _dot(direction, gradient), 1.0
         if not steps:
             length = min(1.0, 1.0 / float(np.abs(gradient).sum()))
         while True:
@@ -140,11 +141,16 @@ def fitted(design: Design, weight: np.ndarray, start: np.ndarray | None = None) 
                 break
             length /= 2.0
         moved, change = new - w, turned - gradient
-        curvature = float(moved @ change)
+        curvature = _dot(moved, change)
         if curvature > 0.0:
             steps = [*steps[1 - _MEMORY :], (moved, change, curvature)]
         w, value, gradient = new, lower, turned
     return w
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> float:
+    """The product of two vectors; without BLAS, whose threads wait, and round in another order."""
+    return float((a * b).sum())
 
 
 def _direction(
@@ -154,13 +160,13 @@ def _direction(
     direction = -gradient
     shares = []
     for moved, change, curvature in reversed(steps):
-        shares.append(float(moved @ direction) / curvature)
+        shares.append(_dot(moved, direction) / curvature)
         direction = direction - shares[-1] * change
     if steps:
         _, change, curvature = steps[-1]
-        direction = direction * (curvature / float(change @ change))
+        direction = direction * (curvature / _dot(change, change))
     for (moved, change, curvature), share in zip(steps, reversed(shares), strict=True):
-        direction = direction + moved * (share - float(change @ direction) / curvature)
+        direction = direction + moved * (share - _dot(change, direction) / curvature)
     return np.asarray(direction)
 
 

@@ -51,7 +51,7 @@ def candidates_with_memory(
     """
     known = {c.action for c in proposed}
     extra = [a for a in tried if a not in known and (allowed is None or a in allowed)]
-    if not extra or _keeps_out(rule, allowed):
+    if not extra or keeps_out(rule, allowed):
         return list(proposed)
     if rule.memory_only == "positive":
         extra = [a for a in extra if sum(tried[a]) > 0.0]
@@ -61,7 +61,7 @@ def candidates_with_memory(
     return [*proposed, *(Candidate(a, z, "memory") for a in extra)]
 
 
-def _keeps_out(rule: UpdateRule, allowed: Collection[str] | None) -> bool:
+def keeps_out(rule: UpdateRule, allowed: Collection[str] | None) -> bool:
     """Whether no action of the memory may join."""
     return rule.memory_only == "never" or (rule.memory_only == "lowest" and allowed is None)
 
@@ -197,7 +197,7 @@ def decide(
     heard = known
     if rule.untrusted is not None and not known.trusted.all():
         heard = known.only(np.flatnonzero(known.trusted))
-    tried = {} if _keeps_out(rule, allowed) else returns_by_action(known)
+    tried = {} if keeps_out(rule, allowed) else returns_by_action(known)
     everyone = candidates_with_memory(proposed, tried, rule, allowed)
     seen = Evidence(heard, [c.action for c in everyone])
     size, draw = len(everyone), float(rng.random())
@@ -236,7 +236,7 @@ def decide(
         rule=rule.digest,
         version=near.version,
         excluded=near.excluded,
-        reason="" if len(known) or near.lesson else "empty",
+        reason="" if len(known) or near.transfer else "empty",
         lesson=near.lesson,
     )
 

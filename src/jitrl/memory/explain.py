@@ -9,10 +9,13 @@ from typing import Any, NamedTuple, Protocol
 
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
+from jitrl.memory.explain_lessons import Taught, taught
 from jitrl.memory.rerun import Past, Rerun, Sight, again
 from jitrl.memory.view import View
 from jitrl.ports import DecisionRecord, Store
 from jitrl.types import Decision, Episode, Neighbor, Neighborhood, Row, State
+
+_TAUGHT = 2.0  # what all that taught weighs, where the rows of one action weigh up to 2
 
 
 class Journal(Store, Protocol):
@@ -43,6 +46,7 @@ class Counterfactual:
         exact: Whether a memory that never held those rows gives these very numbers; False where the
             explanation is not exact, or an older version journaled too little (draws, or which
             actions could have joined).
+        has_taught: Whether its path taught something that told the choice apart.
     """
 
     episode: str
@@ -50,6 +54,7 @@ class Counterfactual:
     action: str
     probability: float
     exact: bool = True
+    has_taught: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +66,11 @@ class Explanation:
         alone: The frozen model's own choice in its place, with the same draw.
         exact: Whether the journal gives the very same numbers again (a memory that another
             version or other settings wrote may not).
-        without: One entry for each episode among the neighbors that was looked at, those that turn
-            it first.
-        others: Episodes among the neighbors that were not looked at; none weighs more.
+        without: One entry for each episode that was looked at, of those among the neighbors and
+            those that taught; the ones that turn it first.
+        others: Such episodes that were not looked at; none weighs more.
         owners: Row id → episode, of all rows among the neighbors.
+        taught: What other tasks taught about the choice; ``None`` where nothing.
     """
 
     id: str
@@ -77,6 +83,7 @@ class Explanation:
     without: tuple[Counterfactual, ...]
     others: int = 0
     owners: Mapping[int, str] = field(default_factory=dict)
+    taught: Taught | None = None
 
 
 def explain(
@@ -87,13 +94,15 @@ def explain(
     most: int = 20,
     progress: Callable[[int, int], None] | None = None,
 ) -> Explanation:
-    """Make the decision ``id`` again, without the memory and without each episode near it.
+    """Make the decision ``id`` again, without the memory and without each episode that counted.
 
-    An entry is what a memory that never held the episode's rows gives for the same steps. Rows that
-    other episodes learned from it since stay as they are.
+    An entry is what a memory that never held the episode's rows gives for the same steps: none of
+    them is near, and what other tasks teach is learned anew. Rows that other episodes learned from
+    it since stay as they are.
 
     Args:
-        most: Episodes to look at, those that weigh most; each takes as long as reading the scope.
+        most: Episodes to look at, those that weigh most; each takes as long as reading the scope
+            and learning from it.
         progress: Told how many of how many were looked at.
 
     Raises:
@@ -119,10 +128,19 @@ def explain(
     past = Past(store, record.scope, decision.version)
     rows = _rows(past)
     full = past.view(sight.lens(exclude))
-    whole = Rerun(full, episode, sight).made(record)
+    first = Rerun(full, episode, sight)
+    whole = first.made(record)
     exact = _same(whole, decision)
     near = _near(whole, full, [row for row, is_active in rows.values() if is_active])
-    weights = _weights(near, sight.lens().rule)
+    rule = sight.lens().rule
+    weights, lesson = _weights(near, rule), None
+    fit = None if full.lessons is None else full.lessons.fit()
+    if fit is not None:
+        here, declared = first.situation(record.state, whole), episode.info.get("features")
+        lesson = taught(whole, fit, here, declared, rule.transfer, store.outline)
+    shares = {} if lesson is None else lesson.shares()
+    for key, part in shares.items():
+        weights[key] = weights.get(key, 0.0) + _TAUGHT * part
     ranked = sorted(weights, key=lambda key: -weights[key])
     found = []
     for number, key in enumerate(ranked[:most]):
@@ -133,12 +151,15 @@ def explain(
         other = rerun.made(record)
         share = sum(c.probability for c in other.candidates if c.action == decision.action)
         ids = tuple(sorted(row.id for row, _ in near if row.episode == key))
-        found.append(Counterfactual(key, ids, other.action, share, exact and rerun.is_sure))
+        is_exact = exact and rerun.is_sure
+        found.append(Counterfactual(key, ids, other.action, share, is_exact, key in shares))
     mine = whole.action if decision.mode == "shadow" else decision.action
     found.sort(key=lambda c: (c.action == mine, c.probability))
     owners = {row.id: row.episode for row, _ in near}
     others = len(ranked) - len(found)
-    return replace(plain, exact=exact, without=tuple(found), others=others, owners=owners)
+    return replace(
+        plain, exact=exact, without=tuple(found), others=others, owners=owners, taught=lesson
+    )
 
 
 def replay(sight: Sight, store: Journal, without: Collection[int]) -> list[str]:

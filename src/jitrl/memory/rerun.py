@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
+from jitrl.core.features import Situation
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.memory.lessons import goal_text
@@ -36,7 +37,7 @@ class Past:
         self.scope, self.version = scope, version
         self.stream = list(takewhile(lambda c: c.version <= version, store.changes(0, scope=scope)))
         self._versions = [change.version for change in self.stream]
-        self.episode = store.episode
+        self.outline = store.outline
 
     def head(self) -> int:
         """The version up to which it was read."""
@@ -82,6 +83,15 @@ class Rerun:
         self._done = record.step
         return self._made(record.step, record.state, record.decision)
 
+    def situation(self, state: State, made: Decision) -> Situation:
+        """The step of a decision that was ``made`` just now, as transfer looks at it."""
+        return self._session.situation(
+            state,
+            goal_text(self._episode.info, self._episode.task),
+            [c.action for c in made.candidates if c.source != "memory"],
+            [c.action for c in made.candidates if c.source == "memory"],
+        )
+
     @property
     def is_over(self) -> bool:
         """Whether its last decision was reached."""
@@ -92,9 +102,10 @@ class Rerun:
             self._session.until = decision.version
             near = self._session.neighborhood(
                 state,
-                goal=goal_text(self._episode),
+                goal=goal_text(self._episode.info, self._episode.task),
                 features=str(self._episode.info.get("features", "")),
                 actions=[c.action for c in decision.candidates if c.source != "memory"],
+                allowed=_allowed(decision),
             )
             made = again(decision, near, self._sight)
             self.is_sure = self.is_sure and _is_sure(decision, made, self._sight.lens().rule)
@@ -110,11 +121,16 @@ def again(decision: Decision, near: Neighborhood, sight: Sight) -> Decision:
     proposed = [
         Candidate(c.action, c.logit, c.source) for c in decision.candidates if c.source != "memory"
     ]
-    allowed = None
-    if decision.allowed != "any":
-        allowed = {*(c.action for c in decision.candidates), *(decision.allowed or ())}
+    allowed = _allowed(decision)
     rng = _Draws(decision.draws) if decision.seed is None else generator(decision.seed)
     return decide(proposed, near, sight.lens().rule, rng, allowed=allowed)  # type: ignore[arg-type]
+
+
+def _allowed(decision: Decision) -> set[str] | None:
+    """Which actions the memory could have brought; ``None``: all."""
+    if decision.allowed == "any":
+        return None
+    return {*(c.action for c in decision.candidates), *(decision.allowed or ())}
 
 
 def seed_of(rng: np.random.PCG64) -> str:

@@ -21,6 +21,7 @@ import numpy as np
 from jitrl.core.features import Situation
 from jitrl.core.overlay import Overlay, Taken
 from jitrl.core.similarity import Bags, alike, bags
+from jitrl.core.update import keeps_out
 from jitrl.memory.index import Similar
 from jitrl.memory.view import View
 from jitrl.types import ROWS, Decision, Neighbor, Neighborhood, Neighbors, State
@@ -49,7 +50,7 @@ class Session:
     Args:
         until: Newest version of the memory to see, which may be raised later; ``None`` sees each
             commit at once.
-        task: Whose episode it is.
+        task: Whose episode it is; "" if that is not to matter.
     """
 
     def __init__(self, view: View, until: int | None = None, task: str = "") -> None:
@@ -75,6 +76,7 @@ class Session:
         goal: str = "",
         features: str = "",
         actions: Collection[str] = (),
+        allowed: Collection[str] | None = None,
     ) -> Neighborhood:
         """What the memory and this episode hold about states like ``state``.
 
@@ -83,6 +85,8 @@ class Session:
             goal: The task in words.
             features: What the codec declares, for transfer.
             actions: What other tasks' solutions are asked about; nothing if empty.
+            allowed: Actions of the memory that they are asked about, too, because these may join
+                the others; ``None`` leaves it to the rule.
         """
         view = self.view
         with view.lock:
@@ -101,8 +105,11 @@ class Session:
                     near = near.joined(Neighbors.of(other), _CELLS)
             lesson, taught = None, dict[str, float]()
             if view.lessons is not None and actions:
-                last = self._actions[-1] if self._actions else ""
-                here = Situation(goal, state, last, tuple(actions), frozenset(self._actions))
+                more: Sequence[str] = ()
+                if not keeps_out(view.lens.rule, allowed):
+                    heard = [a for a in near.action if allowed is None or a in allowed]
+                    more = [a for a in dict.fromkeys(heard) if a not in actions]
+                here = self.situation(state, goal, actions, more)
                 lesson, taught = view.lessons.teach(here, features, self.task)
             return Neighborhood(
                 near,
@@ -113,6 +120,14 @@ class Session:
                 taught,
                 lesson,
             )
+
+    def situation(
+        self, state: State, goal: str, actions: Collection[str], more: Collection[str] = ()
+    ) -> Situation:
+        """The next step as transfer looks at it; see ``neighborhood``."""
+        last = self._actions[-1] if self._actions else ""
+        taken = frozenset(self._actions)
+        return Situation(goal, state, last, (*actions, *more), taken, len(more))
 
     def step(
         self,

@@ -85,7 +85,7 @@ class View:
         rule = self.lens.rule
         self.lessons: Lessons | None = None
         if rule.transfer > 0.0 and rule.unit == "cells":
-            self.lessons = Lessons(self.store.episode, rule.temperature_prior, self._neutral)
+            self.lessons = Lessons(self.store.outline, rule.temperature_prior, self._neutral)
         self._rewards = array("d")
         self._look_at, self._median = 1, 0.0
 
@@ -229,10 +229,12 @@ class View:
     def of_task(self, found: Similar, task: str) -> Similar:
         """Those states that ``task`` has been in; all of them as long as there are no lessons.
 
+        So it is, too, where it is not said whose episode it is ("").
+
         Rows of other tasks mislead more than they help; once lessons can be drawn from them, these
         take their place.
         """
-        if self.lessons is None or self.lessons.fit() is None:
+        if not task or self.lessons is None or self.lessons.fit() is None:
             return found
         known = self._tasks
         own = [_holds(known.get(i, task), task) for i in found.ids.tolist()]

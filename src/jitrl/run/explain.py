@@ -16,7 +16,7 @@ from jitrl.memory.explain import Explanation
 from jitrl.ports import DecisionRecord
 from jitrl.types import Decision, State, Weighed
 
-Why = Literal["returns", "exploration"]
+Why = Literal["returns", "exploration", "lessons"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Turned:
     """A decision that fell otherwise than the frozen model's own.
 
     Attributes:
-        why: What outweighed the model: ``returns`` of earlier episodes, or ``exploration``
-            (what is new, or was already done in this episode).
+        why: What outweighed the model: ``returns`` of earlier episodes, ``exploration`` (what is
+            new, or was already done in this episode), or ``lessons`` of other tasks.
     """
 
     id: str
@@ -86,8 +86,13 @@ def memorys(decision: Decision, rule: UpdateRule) -> Weighed:
 def why(decision: Decision, mine: Weighed | None = None) -> Why:
     """What did more for the choice (``mine``, if it was not taken) against the model's own."""
     mine, own = mine or decision.chosen, unaided(decision)
-    explored = mine.bonus - own.bonus
-    return "returns" if mine.correction - own.correction - explored > explored else "exploration"
+    explored, taught = mine.bonus - own.bonus, mine.transfer - own.transfer
+    by: dict[Why, float] = {
+        "exploration": explored,
+        "lessons": taught,
+        "returns": mine.correction - own.correction - explored - taught,
+    }
+    return max(by, key=lambda cause: by[cause])
 
 
 def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
@@ -137,7 +142,7 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
     is_changed = mine.action != decision.unaided
     ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
     return {
-        "schema": "jitrl.explain/1",
+        "schema": "jitrl.explain/2",
         "id": of.id,
         "episode": of.episode,
         "step": of.step,
@@ -155,6 +160,8 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
         "rule": decision.rule,
         "scorer": decision.scorer,
         "candidates": [msgspec.to_builtins(c) for c in ranked],
+        "lesson": None if decision.lesson is None else decision.lesson._asdict(),
+        "taught": msgspec.to_builtins(of.taught),
         "neighbors": [msgspec.to_builtins(c) for c in causes(of, rule)],
         "alone": of.alone.action,
         "without": [
@@ -168,7 +175,7 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
 def listed(found: Iterable[Turned]) -> dict[str, Any]:
     """The decisions that were turned round, in plain values."""
     return {
-        "schema": "jitrl.explain.changed/1",
+        "schema": "jitrl.explain.changed/2",
         "decisions": [
             {
                 "id": one.id,

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from jitrl.errors import InputError, RecordError
-from jitrl.types import Decision, Lesson, Neighbor, Neighbors, Weighed
+from jitrl.types import Candidate, Decision, Lesson, Neighbor, Neighbors, Weighed
 
 # A field's place in its class is the format: add fields at the end, with a default, and old
 # files stay readable; anything else needs a migration. A test pins the order.
@@ -76,6 +76,15 @@ def build(packed: Any) -> Decision:
         neighbors=tuple(_neighbor(n) for n in neighbors),
         **named,
     )
+
+
+_CANDIDATE = tuple(f.name for f in fields(Weighed)).index
+_ACTION, _LOGIT, _SOURCE = map(_CANDIDATE, ("action", "logit", "source"))
+
+
+def candidates(packed: Any) -> tuple[Candidate, ...]:
+    """What one packed decision could choose from, without what was made of it."""
+    return tuple(Candidate(c[_ACTION], c[_LOGIT], c[_SOURCE]) for c in packed[1])
 
 
 def checked(body: bytes, crc: int, key: str) -> bytes:

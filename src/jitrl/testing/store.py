@@ -16,27 +16,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from jitrl.errors import InputError, StoreError
-from jitrl.ports import Change, Receipt, Store
+from jitrl.ports import Asked, Change, Receipt, Store
 from jitrl.testing.store_samples import (
     derive,
     in_threads,
     put,
+    refused,
     rows_at,
     sample_episode,
     scored,
     statuses,
 )
-from jitrl.types import Episode, Judgment, Outcome, Row, State, Transition, Unscored
-
-
-@contextmanager
-def refused(*errors: type[Exception]) -> Iterator[None]:
-    """The block must raise one of ``errors``."""
-    try:
-        yield
-    except errors:
-        return
-    raise AssertionError(f"nothing was raised; expected {[e.__name__ for e in errors]}")
+from jitrl.types import Candidate, Episode, Judgment, Outcome, Row, State, Transition, Unscored
 
 
 class StoreContract:
@@ -57,11 +48,16 @@ class StoreContract:
 
     # --- the journal --------------------------------------------------------------------------
 
-    def test_an_episode_comes_back_as_it_was(self) -> None:
+    def test_an_episode_and_its_outline_come_back_as_they_were(self) -> None:
         with self.store() as store:
-            episode = sample_episode("e1")
-            put(store, episode)
-            assert store.episode("e1") == episode
+            put(store, lived := sample_episode("e1"))
+            assert store.episode("e1") == lived
+            found = store.outline("e1")
+            assert (found.task, found.info) == (lived.task, lived.info)
+            for asked, step in zip(found.steps, lived.steps, strict=True):
+                of = step.decision.candidates if step.decision else ()
+                made_of = tuple(Candidate(c.action, c.logit, c.source) for c in of)
+                assert asked == Asked(step.state, step.action, made_of)
 
     def test_an_episode_without_steps_or_outcome_comes_back_as_it_was(self) -> None:
         with self.store() as store:
@@ -95,8 +91,9 @@ class StoreContract:
 
     def test_an_unknown_episode_is_a_store_error(self) -> None:
         with self.store() as store:
-            with refused(StoreError):
-                store.episode("nobody")
+            for read in (store.episode, store.outline):
+                with refused(StoreError):
+                    read("nobody")
             with refused(StoreError):
                 store.rederive("nobody", None, Unscored("withdrawn"), ())
             with refused(StoreError):

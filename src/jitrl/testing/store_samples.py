@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from jitrl.core.credit import derive_rows
 from jitrl.ports import Change, Receipt, Store
@@ -127,3 +128,13 @@ def in_threads(run: Callable[[int], object], count: int) -> None:
         thread.join()
     if errors:
         raise errors[0]
+
+
+@contextmanager
+def refused(*errors: type[Exception]) -> Iterator[None]:
+    """The block must raise one of ``errors``."""
+    try:
+        yield
+    except errors:
+        return
+    raise AssertionError(f"nothing was raised; expected {[e.__name__ for e in errors]}")

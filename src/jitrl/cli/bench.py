@@ -13,6 +13,7 @@ from jitrl.cli.bench_choices import choices
 from jitrl.cli.bench_judge import judge
 from jitrl.cli.bench_learning import learn
 from jitrl.cli.bench_paper import paper
+from jitrl.cli.bench_transfer import transfer
 from jitrl.cli.bench_webarena import webarena
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import InputError
@@ -30,6 +31,7 @@ def bench() -> None:
 
 
 app.command()(learn)
+app.command()(transfer)
 app.command()(choices)
 app.command()(paper)
 app.command()(judge)

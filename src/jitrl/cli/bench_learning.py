@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -15,11 +15,20 @@ from jitrl.errors import InputError
 
 if TYPE_CHECKING:
     from jitrl.bench.learning import Number, Result
-    from jitrl.bench.learning_arms import Arm
     from jitrl.core.stats import Difference, Interval, NoInterval
 
 
 What = Literal["main", "robust", "ablation", "planted", "gaps", "toy"]
+
+
+class Named(Protocol):
+    """An arm of a bench."""
+
+    @property
+    def name(self) -> str: ...
+
+
+AnyArm = TypeVar("AnyArm", bound=Named)
 
 
 def learn(
@@ -66,9 +75,9 @@ def learn(
     if (arms or change) and what not in learning_arms.SETS:
         sets = ", ".join(learning_arms.SETS)
         raise InputError(f"--arms and --set go with --what {sets}, not {what}")
-    chosen = _chosen(learning_arms.SETS[what], arms) if what in learning_arms.SETS else ()
-    chosen = learning_arms.changed(chosen, change or ())
-    seeds_of_games = _numbers(games)
+    wanted = chosen(learning_arms.SETS[what], arms) if what in learning_arms.SETS else ()
+    wanted = learning_arms.changed(wanted, change or ())
+    seeds_of_games = numbers(games)
     data: dict[str, Any] = {"schema": learning.SCHEMA, "what": what}
     with bar(what) as tell:
         if what in ("planted", "gaps"):
@@ -80,7 +89,7 @@ def learn(
         else:
             report = learning.measure(
                 what,
-                learning_arms.fewer(chosen, attempts),
+                learning_arms.fewer(wanted, attempts),
                 game_seeds=seeds_of_games,
                 seeds=range(seeds),
                 workers=workers,
@@ -97,8 +106,10 @@ def learn(
         emit(msgspec.to_builtins(data))
 
 
-def _chosen(arms: Sequence[Arm], pattern: str) -> tuple[Arm, ...]:
-    """The first arm, and those whose name matches."""
+def chosen(
+    arms: Sequence[AnyArm], pattern: str, always: Collection[str] = ()
+) -> tuple[AnyArm, ...]:
+    """The first arm, those that are always in, and those whose name matches."""
     try:
         found = [arm for arm in arms if re.search(pattern, arm.name)]
     except re.error as error:
@@ -106,10 +117,11 @@ def _chosen(arms: Sequence[Arm], pattern: str) -> tuple[Arm, ...]:
     if not found:
         names = ", ".join(repr(arm.name) for arm in arms)
         raise InputError(f"--arms {pattern!r} matches no arm; there are {names}")
-    return (arms[0], *(arm for arm in found if arm is not arms[0]))
+    kept = {arms[0].name, *always, *(arm.name for arm in found)}
+    return tuple(arm for arm in arms if arm.name in kept)
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def numbers(text: str) -> tuple[int, ...]:
     """``40-57`` or ``1,2,3`` as numbers."""
     found: list[int] = []
     for part in text.split(","):

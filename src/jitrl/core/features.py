@@ -222,6 +222,8 @@ def features(
     tokens = [(t, weight) for t in sorted(goal.tokens) if (weight := _GOAL * telling(t)) > _FAINT]
     page, found = step.state.place, []
     last = goal.masked(step.last).text if step.last else ""
+    joined = (known.labels for known in map(parts, step.actions) if len(known.labels) > 1)
+    held = tuple(dict.fromkeys(labels[0] for labels in joined))
     for action in step.actions:
         masked, verb = goal.masked(action), parts(action).verb
         f: dict[Feature, float] = {("verb", offered, verb): 1.0}
@@ -231,7 +233,8 @@ def features(
         for token, weight in tokens:
             f["goal", token, masked.text] = weight
         if action in step.taken:
-            f["again",] = 1.0
+            again = ("again",) if kind == "page" else ("again", verb)
+            f[again] = 1.0
         if kind == "page":
             f["page", page, masked.text] = 1.0
             f["form", offered, masked.form] = 1.0
@@ -242,7 +245,7 @@ def features(
             if two:
                 f["two ahead",] = 2.0 * two
         else:
-            f |= _of_words(parts(action), parts(step.last), masked)
+            f |= _of_words(parts(action), parts(step.last), masked, held)
         found.append(f)
     return found
 
@@ -252,7 +255,15 @@ def _head(action: str) -> str:
     return " ".join((known.verb, *known.roles))
 
 
-def _of_words(action: Action, last: Action, masked: Masked) -> dict[Feature, float]:
+def _of_words(
+    action: Action, last: Action, masked: Masked, held: Sequence[str]
+) -> dict[Feature, float]:
+    """Verb, objects, and what goes with what: each word of an object with where it goes.
+
+    Args:
+        held: Objects that something could be done with, as ``put apple in fridge`` tells of the
+            apple; ``open fridge`` is looked at with those.
+    """
     heads = [label.split()[-1] for label in action.labels if label.split()]
     f: dict[Feature, float] = {
         ("action", masked.text): 0.5,
@@ -265,6 +276,13 @@ def _of_words(action: Action, last: Action, masked: Masked) -> dict[Feature, flo
         f["object", action.verb, str(place), head] = 0.5
     if len(heads) > 1:
         f["pair", action.verb, heads[0], action.labels[1]] = 1.0
+        for word in action.labels[0].split()[:-1]:
+            f["pair", action.verb, word, action.labels[1]] = 1.0
+    if action.labels:
+        for label in (action.labels[0],) if len(heads) > 1 else held:
+            for word in label.split():
+                name = "fits", word, action.labels[-1]
+                f[name] = f.get(name, 0.0) + 1.0
     return f
 
 

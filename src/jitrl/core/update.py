@@ -211,6 +211,7 @@ def decide(
     if len(heard):
         scaled, scale = normalized(advantage[:whole], rule, near.reach)
     new, bonus = _exploration(everyone, near, known, seen, rule)
+    bonus = near.explore * bonus
     if heard is not known:
         bonus = bonus + _nudge(size, near, known, seen, rule)
     taught = rule.transfer * np.array([near.transfer.get(c.action, 0.0) for c in everyone])

@@ -113,6 +113,7 @@ class Neighborhood:
         repeats: How often the present episode took each action, in any state.
         transfer: What other tasks' solutions add to each action, nats.
         lesson: How far they are followed; ``None`` where nothing was learned from them.
+        explore: Share of novelty and of the penalties for repeats that counts, in [0, 1].
     """
 
     neighbors: Sequence[Neighbor] = ()
@@ -122,6 +123,7 @@ class Neighborhood:
     repeats: Mapping[str, int] = field(default_factory=dict)
     transfer: Mapping[str, float] = field(default_factory=dict)
     lesson: Lesson | None = None
+    explore: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

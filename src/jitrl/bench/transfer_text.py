@@ -1,0 +1,74 @@
+"""First episodes of text games, with a memory of the other games of the kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import cast
+
+from jitrl.bench.learning_priors import Known
+from jitrl.bench.transfer_arms import DEFAULT, Arm
+from jitrl.bench.transfer_jobs import First, Test, first, learner
+from jitrl.envs.textworld_express import TextWorldExpress
+from jitrl.ports import Environment
+from jitrl.run.loop import Trial, play
+from jitrl.stores.sqlite import SQLiteStore
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One kind of game and one seed.
+
+    Attributes:
+        games: Seeds of the games.
+        attempts: Episodes of each game in the memory.
+    """
+
+    arms: tuple[Arm, ...]
+    seed: int
+    kind: str
+    games: tuple[int, ...]
+    attempts: int = 25
+
+
+def run(job: Job) -> list[First]:
+    """Live through every game, then play each one's first episode without its own rows."""
+    with closing(TextWorldExpress(games=(job.kind,))) as world:
+        tests = []
+        for number in job.games:
+            task = world.task(f"{job.kind}:{number}")
+            tests.append(Test(task, number, task.id, job.kind))
+        with closing(SQLiteStore(":memory:")) as store:
+            _live(job, world, tests, store)
+            return list(_measured(job, world, tests, store))
+
+
+def _live(job: Job, world: TextWorldExpress, tests: list[Test], store: SQLiteStore) -> None:
+    """Each game from nothing on: what is measured must not depend on the order of games."""
+    for test in tests:
+        agent = learner(DEFAULT, store)
+        others = frozenset(other.task.id for other in tests if other is not test)
+        for attempt in range(job.attempts):
+            acting = agent.episode(exclude=others)
+            trial = Trial(test.task, test.index, attempt, job.seed)
+            acting.learn(play(trial, cast(Environment, world), Known("uniform"), acting))
+
+
+def _measured(
+    job: Job, world: TextWorldExpress, tests: list[Test], store: SQLiteStore
+) -> Iterator[First]:
+    with closing(SQLiteStore(":memory:")) as nothing:
+        for arm in job.arms:
+            memory = nothing if arm.learned == "nothing" else store
+            for test in tests:
+                yield first(
+                    arm,
+                    learner(arm, memory),
+                    test,
+                    "unseen",
+                    world=cast(Environment, world),
+                    prior=Known("uniform"),
+                    seed=job.seed,
+                    exclude=frozenset({test.task.id}),
+                )

@@ -164,6 +164,9 @@ def test_the_features_of_a_sentence_by_hand() -> None:
         ("object", "put", "0", "apple"): 0.5,
         ("object", "put", "1", "fridge"): 0.5,
         ("pair", "put", "apple", "old fridge"): 1.0,
+        ("pair", "put", "red", "old fridge"): 1.0,
+        ("fits", "red", "old fridge"): 1.0,
+        ("fits", "apple", "old fridge"): 1.0,
     }
     assert look == {
         ("verb", "look,put", "look"): 1.0,

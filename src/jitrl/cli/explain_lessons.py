@@ -73,6 +73,7 @@ WORDS: dict[Language, Words] = {
             "other object": "{2} after {1}, another thing",
             "object": "{1} … {3}",
             "pair": "{1} {2} → {3}",
+            "fits": "{1} goes with {2}",
         },
     ),
     "zh": Words(
@@ -105,6 +106,7 @@ WORDS: dict[Language, Words] = {
             "other object": "{1} 之后 {2}，另一物体",
             "object": "{1} … {3}",
             "pair": "{1} {2} → {3}",
+            "fits": "{1} 与 {2} 相配",
         },
     ),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,10 +14,16 @@ import pytest
 
 from jitrl.envs.browser.chromium import installed
 
+_PACKAGES = {"shop": "oscar", "textworld": "textworld", "scienceworld": "scienceworld"}
+"""Package that tests with a marker need; the marker is the name of the extra, too."""
+
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("shop") and importlib.util.find_spec("oscar") is None:
-        pytest.skip("needs django-oscar: pip install 'jitrl[shop]'")
+    for marker, package in _PACKAGES.items():
+        if item.get_closest_marker(marker) and importlib.util.find_spec(package) is None:
+            pytest.skip(f"needs {package}: pip install 'jitrl[{marker}]'")
+    if item.get_closest_marker("scienceworld") and shutil.which("java") is None:
+        pytest.skip("needs Java")
     if item.get_closest_marker("browser") is None:
         return
     if importlib.util.find_spec("playwright") is None:

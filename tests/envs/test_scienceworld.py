@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -18,9 +17,6 @@ from jitrl.testing.environment import CHECKS, Factory
 
 @pytest.fixture(scope="module")
 def env() -> Iterator[ScienceWorld]:
-    pytest.importorskip("scienceworld")
-    if shutil.which("java") is None:
-        pytest.skip("needs Java")
     env = ScienceWorld(kinds=["find-animal", "lifespan-longest-lived"], variations=2)
     yield env
     env.close()
@@ -83,13 +79,13 @@ def test_an_action_is_found_by_another_name_of_its_thing():
     assert closest("open door", offered, valid, things) is None
 
 
-@pytest.mark.java
+@pytest.mark.scienceworld
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_scienceworld_keeps_the_contract(env: ScienceWorld, check: Callable[[Factory], None]):
     check(partial(ScienceWorld, kinds=["lifespan-longest-lived"], steps=10))
 
 
-@pytest.mark.java
+@pytest.mark.scienceworld
 def test_the_gold_path_reaches_the_whole_score(env: ScienceWorld):
     for task in env.tasks()[::2]:
         path = env.gold(task)
@@ -101,7 +97,7 @@ def test_the_gold_path_reaches_the_whole_score(env: ScienceWorld):
         assert total == pytest.approx(1.0), task.id
 
 
-@pytest.mark.java
+@pytest.mark.scienceworld
 def test_tasks_are_named_by_kind_and_variation_of_the_split(env: ScienceWorld):
     assert [task.id for task in env.tasks()] == [
         *("find-animal:0", "find-animal:1"),
@@ -120,7 +116,7 @@ def test_tasks_are_named_by_kind_and_variation_of_the_split(env: ScienceWorld):
     assert not ids & {task.id for task in env.tasks()}
 
 
-@pytest.mark.java
+@pytest.mark.scienceworld
 @pytest.mark.parametrize("failure", [0.0, -1.0])
 def test_a_fatal_mistake_ends_the_episode_at_the_score_of_failure(failure: float):
     env = ScienceWorld(kinds=["lifespan-longest-lived"], failure=failure, actions="all")
@@ -136,7 +132,7 @@ def test_a_fatal_mistake_ends_the_episode_at_the_score_of_failure(failure: float
         env.step("wait1")
 
 
-@pytest.mark.java
+@pytest.mark.scienceworld
 def test_a_question_of_the_game_is_answered_by_its_number(env: ScienceWorld):
     task = env.task("find-animal:0")
     env.reset(task)
@@ -146,7 +142,7 @@ def test_a_question_of_the_game_is_answered_by_its_number(env: ScienceWorld):
     assert "Ambiguous request" in env.codec.state(asked, ()).text
 
 
-@pytest.mark.java
+@pytest.mark.scienceworld
 def test_closing_ends_the_java_process(env: ScienceWorld):
     def running() -> set[int]:
         return {p.pid for p in psutil.Process().children() if p.name().startswith("java")}

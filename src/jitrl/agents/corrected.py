@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from jitrl.agents.attended import Attended
 from jitrl.core.credit import derive_rows
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
@@ -149,20 +150,17 @@ class CorrectedEpisode:
 
     def __init__(self, agent: Corrected, exclude: frozenset[str], until: int | None) -> None:
         self._agent, self._exclude, self._until = agent, exclude, until
-        self._session: Session | None = None
+        self._attended: Attended | None = None
         self._rng = np.random.default_rng(0)
-        self._pending: tuple[State, Decision] | None = None
-        self._novelty: list[float] = []
-        self._shown = False
         self._goal = ""
         self.held_out = False
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts; whether it is held out is drawn here."""
-        self._rng, self._pending, self._novelty, self._shown = rng, None, [], False
+        self._rng = rng
         self.held_out = bool(self._agent.holdout) and rng.random() < self._agent.holdout
         view = self._agent.view(task.scope, self._exclude)
-        self._session = Session(view, self._until, task.id)
+        self._attended = Attended(Session(view, self._until, task.id), self._exclude)
         self._goal = task.goal or task.id
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
@@ -184,16 +182,15 @@ class CorrectedEpisode:
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
         """
-        if self._session is None:
-            raise InputError("act() came before begin(); an episode must be started first")
+        attended = self._begun("act")
         agent, rule = self._agent, self._agent.preset.rule
         if allowed is None and prompt.actions:
             allowed = prompt.actions
-        self._session.view.scored_by(proposal.scorer)
+        attended.session.view.scored_by(proposal.scorer)
         without = agent.mode == "off" or self.held_out
         near = Neighborhood()
         if not without:
-            near = self._session.neighborhood(
+            near = attended.session.neighborhood(
                 state,
                 goal=self._goal,
                 features=prompt.features,
@@ -221,29 +218,22 @@ class CorrectedEpisode:
             seed=start,
             allowed=None if without else _joining(decision, rule, allowed),
         )
-        self._pending = state, decision
+        attended.decided(state, decision)
         return decision
 
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """What the last action brought; it counts at once, in this episode only."""
-        if self._pending is None or self._session is None:
-            raise InputError("observe() came before act(); nothing was decided yet")
-        (state, decision), self._pending = self._pending, None
-        self._shown = self._shown or reward is not None
-        self._novelty.append(self._session.step(state, decision, next_state, reward))
+        self._begun("observe").observe(reward, next_state)
 
     def learn(self, episode: Episode) -> Receipt:
         """The episode is over: judge it, derive its rows, and commit them."""
-        steps = tuple(
-            replace(step, novelty=novelty)
-            for step, novelty in zip(episode.steps, self._novelty, strict=True)
-        )
-        info = dict(episode.info)
-        if self._exclude:
-            info["exclude"] = sorted(self._exclude)
-        if self._shown:
-            info["shown"] = True
-        return self._agent.learn(replace(episode, steps=steps, holdout=self.held_out, info=info))
+        noted = self._begun("learn").noted(episode)
+        return self._agent.learn(replace(noted, holdout=self.held_out))
+
+    def _begun(self, call: str) -> Attended:
+        if self._attended is None:
+            raise InputError(f"{call}() came before begin(); an episode must be started first")
+        return self._attended
 
 
 def _joining(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from jitrl.agents.attended import Attended
 from jitrl.agents.corrected import Corrected, MemorySettings
 from jitrl.agents.prompted import check_counts, fitting, learner, prior_of
 from jitrl.agents.words import Words, words
@@ -91,24 +92,19 @@ class PromptUpdateEpisode:
 
     def __init__(self, agent: PromptUpdate, exclude: frozenset[str], until: int | None) -> None:
         self._agent, self._exclude, self._until = agent, exclude, until
-        self._session: Session | None = None
+        self._attended: Attended | None = None
         self._rng = np.random.default_rng(0)
         self._near = Neighborhood()
-        self._pending: tuple[State, Decision] | None = None
-        self._novelty: list[float] = []
-        self._shown = False
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts."""
-        self._rng, self._pending, self._novelty, self._shown = rng, None, [], False
+        self._rng = rng
         view = self._agent.memory.view(task.scope, self._exclude)
-        self._session = Session(view, self._until, task.id)
+        self._attended = Attended(Session(view, self._until, task.id), self._exclude)
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
         """The prompt with what is known of each action in states like this one."""
-        if self._session is None:
-            raise InputError("advise() came before begin(); an episode must be started first")
-        self._near = self._session.neighborhood(state)
+        self._near = self._begun("advise").session.neighborhood(state)
         listed = prompt.actions or dict.fromkeys(n.action for n in self._near.neighbors)
         candidates = tuple(Candidate(action, 0.0) for action in listed)
         if not candidates:
@@ -122,9 +118,8 @@ class PromptUpdateEpisode:
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
         """
-        if self._session is None:
-            raise InputError("act() came before begin(); an episode must be started first")
-        self._session.view.scored_by(proposal.scorer)
+        attended = self._begun("act")
+        attended.session.view.scored_by(proposal.scorer)
         try:
             decision = decide(proposal.candidates, (), self._agent.prior, self._rng)
             known = self._weighed(proposal.candidates)
@@ -142,29 +137,21 @@ class PromptUpdateEpisode:
             mode="off",
             reason="off",
         )
-        self._pending = state, decision
+        attended.decided(state, decision)
         return decision
 
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """What the last action brought; it is told at once, in this episode only."""
-        if self._pending is None or self._session is None:
-            raise InputError("observe() came before act(); nothing was decided yet")
-        (state, decision), self._pending = self._pending, None
-        self._shown = self._shown or reward is not None
-        self._novelty.append(self._session.step(state, decision, next_state, reward))
+        self._begun("observe").observe(reward, next_state)
 
     def learn(self, episode: Episode) -> Receipt:
         """The episode is over: judge it, derive its rows, and commit them."""
-        steps = tuple(
-            replace(step, novelty=novelty)
-            for step, novelty in zip(episode.steps, self._novelty, strict=True)
-        )
-        info = dict(episode.info)
-        if self._exclude:
-            info["exclude"] = sorted(self._exclude)
-        if self._shown:
-            info["shown"] = True
-        return self._agent.memory.learn(replace(episode, steps=steps, info=info))
+        return self._agent.memory.learn(self._begun("learn").noted(episode))
+
+    def _begun(self, call: str) -> Attended:
+        if self._attended is None:
+            raise InputError(f"{call}() came before begin(); an episode must be started first")
+        return self._attended
 
     def _weighed(self, candidates: tuple[Candidate, ...]) -> Decision:
         """What ``jitrl`` makes of the neighborhood; chance plays no part in what is told."""

@@ -10,8 +10,8 @@ from jitrl.config import Model
 from jitrl.core.stats import Interval
 from jitrl.envs.backoffice import Backoffice
 from jitrl.models.embedded import Embedded
-from jitrl.run import demo as demos
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.study import demo as demos
 from jitrl.types import Prompt
 
 SHOP = Backoffice(templates=("find:list",), instances=12)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import jitrl
+from jitrl.analysis.explain import data, turned, unaided, why
 from jitrl.memory.explain import Explanation
-from jitrl.run.explain import data, turned, unaided, why
 from jitrl.stores.records import EpisodeRecord
 from jitrl.types import Decision, State
 

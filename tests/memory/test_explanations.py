@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import jitrl
+from jitrl.analysis.explain import memorys
 from jitrl.envs.toy import Toy, ToyPrior
 from jitrl.errors import ConfigError, InputError, StoreError
 from jitrl.memory.explain import explain, replay
 from jitrl.ports import Change
-from jitrl.run.explain import memorys
 from jitrl.stores.records import EpisodeRecord
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Decision, Prompt, State

@@ -9,8 +9,6 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from tabular import Tabular
-
 from jitrl import config
 from jitrl.envs.toy import Toy
 from jitrl.errors import BudgetExceeded
@@ -18,6 +16,9 @@ from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.models.callable import CallableModel
 from jitrl.run import experiment
 from jitrl.stores.sqlite import SQLiteStore
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tabular import Tabular
 
 
 def main(folder, calls, kill_after=0, max_calls=None):

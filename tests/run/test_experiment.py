@@ -9,10 +9,11 @@ import pytest
 from tabular import Tabular
 
 from jitrl import config
+from jitrl.analysis import results
 from jitrl.envs.toy import Toy
 from jitrl.errors import BudgetExceeded, ConfigError, InputError, JitRLError, ModelError, StoreError
 from jitrl.models.scripted import Scripted
-from jitrl.run import experiment, folder, results
+from jitrl.run import experiment, folder
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Scored, Unscored
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from jitrl.analysis import results
 from jitrl.evaluators.judge import Judge
-from jitrl.run import experiment, folder, results
+from jitrl.run import experiment, folder
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Scored, Unscored
 

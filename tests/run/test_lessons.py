@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from jitrl.agents.reflexion import reflexion
+from jitrl.analysis.results import read
 from jitrl.errors import BudgetExceeded, ModelError
 from jitrl.models.channel import Channel, Retry
 from jitrl.models.scripted import ScriptedEndpoint
 from jitrl.models.writer import ChannelWriter
 from jitrl.run import experiment, folder
-from jitrl.run.results import read
 from jitrl.stores.sqlite import SQLiteStore
 
 

@@ -5,12 +5,12 @@ import msgspec
 import pytest
 
 from jitrl import config
+from jitrl.analysis.results import read
 from jitrl.envs.toy import Toy
 from jitrl.errors import ConfigError
 from jitrl.run import experiment
 from jitrl.run.compose import compose
 from jitrl.run.oracle import Oracle
-from jitrl.run.results import read
 from jitrl.types import Task
 
 

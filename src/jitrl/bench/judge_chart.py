@@ -7,7 +7,7 @@ from html import escape
 
 from jitrl.bench.judge import Report, Result
 from jitrl.core.stats import Interval
-from jitrl.run.chart import DARK_PALETTE, PALETTE, nice_ticks, spread
+from jitrl.report.chart import DARK_PALETTE, PALETTE, nice_ticks, spread
 
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 60, 560, 20, 52

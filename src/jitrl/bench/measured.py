@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
+from jitrl.analysis import compare
+from jitrl.analysis.results import Result, read
 from jitrl.errors import ConfigError, InputError
-from jitrl.run import compare, report
-from jitrl.run.results import Result, read
+from jitrl.report import report
 
 _SCHEMAS = ("jitrl.compare/", "jitrl.report/", "jitrl.run/", "jitrl.bench.choices/")
 

@@ -14,9 +14,10 @@ from jitrl.cli.output import people
 from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, merge
 from jitrl.errors import InputError
-from jitrl.run import experiment, purse
+from jitrl.run import experiment
 from jitrl.run.compose import compose
 from jitrl.run.experiment import Parts
+from jitrl.study import purse
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from jitrl.cli.settings import Flags, with_settings
 from jitrl.errors import StoreError
 
 if TYPE_CHECKING:
-    from jitrl.run.compare import Comparison
-    from jitrl.run.shares import Shares
+    from jitrl.analysis.compare import Comparison
+    from jitrl.analysis.shares import Shares
 
 What = Literal["update", "choose", "scores", "k", "beta", "gamma", "threshold", "novelty"]
 
@@ -53,14 +53,15 @@ def choices(
     tasks. The same command again resumes it.
     """
     from jitrl import config
+    from jitrl.analysis.compare import compare
+    from jitrl.analysis.results import gather
+    from jitrl.analysis.shares import shares
     from jitrl.bench import machine
     from jitrl.bench.choices import CHOICES, SCHEMA, WORLDS, given
     from jitrl.cli.arms import parsed, play
     from jitrl.cli.table import show
-    from jitrl.run import folder, report
-    from jitrl.run.compare import compare
-    from jitrl.run.results import gather
-    from jitrl.run.shares import shares
+    from jitrl.report import report
+    from jitrl.run import folder
 
     choice = CHOICES[what]
     asked = given(WORLDS[world], flags)
@@ -107,8 +108,8 @@ def _said(of: Shares) -> str:
 def _write(path: Path, comparison: Comparison, values: tuple[str, ...]) -> None:
     """The report, with the values of one setting as a curve."""
     from jitrl.cli.main import COMMAND
-    from jitrl.run import page
-    from jitrl.run.words import ENGLISH
+    from jitrl.report import page
+    from jitrl.report.words import ENGLISH
 
     try:
         text = page.html(comparison, ENGLISH, COMMAND.get(), values=values)

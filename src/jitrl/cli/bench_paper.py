@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jitrl.bench.measured import Group
     from jitrl.bench.paper import Figure
     from jitrl.cli.arms import Arm
-    from jitrl.run.estimate import Estimate
+    from jitrl.study.estimate import Estimate
 
 
 @with_settings(but=frozenset({"--agent", "--agent-options"}))
@@ -74,13 +74,13 @@ def _run(
 ) -> Path:
     """Run the table, or what is missing of it; returns its folder."""
     from jitrl import config
+    from jitrl.analysis.compare import compare
+    from jitrl.analysis.results import gather
     from jitrl.bench.paper import ARMS, PROTOCOL
     from jitrl.cli.arms import parsed, play
     from jitrl.cli.table import show
     from jitrl.run import folder
-    from jitrl.run.compare import compare
     from jitrl.run.compose import compose
-    from jitrl.run.results import gather
 
     asked: Flags = {**flags, "run": {**PROTOCOL["run"], **flags.get("run", {})}}
     if max_usd is not None:
@@ -102,7 +102,7 @@ def _run(
 
 
 def _estimates(arms: Sequence[Arm], where: Path, pilot: int) -> list[Estimate]:
-    from jitrl.run import estimate, purse
+    from jitrl.study import estimate, purse
 
     place = where / "pilot"
     settings = purse.within(arms[0].settings, place, [where / arm.label for arm in arms])
@@ -112,7 +112,7 @@ def _estimates(arms: Sequence[Arm], where: Path, pilot: int) -> list[Estimate]:
 
 def _agree(estimates: Sequence[Estimate], limit: float | None, yes: bool) -> None:
     """Show the estimate and ask, unless nothing is to be paid or it was agreed before."""
-    from jitrl.run.estimate import total
+    from jitrl.study.estimate import total
 
     shown = table("agent", "episodes", "calls", "tokens", "dollars", "from", numbers=True)
     for one in estimates:

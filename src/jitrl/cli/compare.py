@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 from jitrl import config
+from jitrl.analysis.compare import Demand, check_names
+from jitrl.analysis.compare import compare as compared
+from jitrl.analysis.results import gather
 from jitrl.cli.arms import parsed, play
 from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.report import check, write
@@ -15,11 +18,9 @@ from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError
-from jitrl.run import folder, report
-from jitrl.run.compare import Demand, check_names
-from jitrl.run.compare import compare as compared
-from jitrl.run.results import gather
-from jitrl.run.words import LANGUAGES, Language
+from jitrl.report import report
+from jitrl.report.words import LANGUAGES, Language
+from jitrl.run import folder
 
 
 @with_settings(but=frozenset({"--agent", "--agent-options"}))

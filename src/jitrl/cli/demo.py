@@ -20,16 +20,17 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from jitrl.analysis import explain as views
+from jitrl.analysis.compare import Comparison
 from jitrl.cli import explain as explaining
 from jitrl.cli.main import COMMAND
 from jitrl.cli.output import JSON, emit, people
 from jitrl.errors import StoreError
 from jitrl.presets import load
-from jitrl.run import demo as demos
-from jitrl.run import experiment, grid, page, report
-from jitrl.run import explain as views
-from jitrl.run import words as tables
-from jitrl.run.compare import Comparison
+from jitrl.report import grid, page, report
+from jitrl.report import words as tables
+from jitrl.run import experiment
+from jitrl.study import demo as demos
 
 OWN_AGENT = """\
 import jitrl

@@ -11,6 +11,8 @@ import msgspec
 import typer
 
 from jitrl import config
+from jitrl.analysis import labels as labelled
+from jitrl.analysis.assess import Agreement, Assessment, Steps, assess
 from jitrl.cli.evaluator_label import label
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.cli.progress import counted
@@ -18,8 +20,6 @@ from jitrl.cli.settings import OPTIONS, Flags, with_settings
 from jitrl.core.stats import Interval, NoInterval
 from jitrl.errors import InputError
 from jitrl.ports import Evaluator
-from jitrl.run import labels as labelled
-from jitrl.run.assess import Agreement, Assessment, Steps, assess
 from jitrl.run.judging import evaluator_of
 
 app = typer.Typer(no_args_is_help=True)

@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from jitrl.analysis import labels
+from jitrl.cli.evaluator_words import LANGUAGES, Words
 from jitrl.cli.output import JSON, emit, people
 from jitrl.errors import InputError
 from jitrl.evaluators.judge_record import goal_of, pages_of
-from jitrl.run import labels
-from jitrl.run.label_words import LANGUAGES, Words
-from jitrl.run.words import Language
+from jitrl.report.words import Language
 from jitrl.types import Episode
 
 _SCORES = {str(score): score for score in range(-3, 4)}

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from jitrl import config, given
 from jitrl.agents.corrected import Corrected
+from jitrl.analysis import explain as views
 from jitrl.cli import explain_lessons as lessons
 from jitrl.cli.listing import Listing
 from jitrl.cli.output import emit, people
@@ -25,9 +26,8 @@ from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory import explain as explaining
-from jitrl.run import explain as views
+from jitrl.report.words import Language
 from jitrl.run import folder as folders
-from jitrl.run.words import Language
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Decision, Weighed
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from jitrl.cli.listing import Listing
 from jitrl.core.features import Feature
 from jitrl.memory.explain_lessons import Moved, Taught
-from jitrl.run.words import Language
+from jitrl.report.words import Language
 from jitrl.types import Lesson
 
 _NAMED = 3  # episodes that a line names

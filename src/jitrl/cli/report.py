@@ -9,15 +9,15 @@ from typing import Annotated
 import msgspec
 import typer
 
+from jitrl.analysis.compare import Comparison, compare
+from jitrl.analysis.results import gather
 from jitrl.cli.main import COMMAND
 from jitrl.cli.output import emit, people, printable
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError, StoreError
-from jitrl.run import chart, page
-from jitrl.run import report as reports
-from jitrl.run.compare import Comparison, compare
-from jitrl.run.results import gather
-from jitrl.run.words import LANGUAGES, Language, Words
+from jitrl.report import chart, page
+from jitrl.report import report as reports
+from jitrl.report.words import LANGUAGES, Language, Words
 
 _KINDS = (".md", ".html", ".json", ".png")
 
@@ -78,7 +78,7 @@ def _write(path: Path, comparison: Comparison, words: Words) -> None:
                 data = reports.data(comparison, "jitrl.report/1")
                 path.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1))
             case ".png":
-                from jitrl.run import png
+                from jitrl.report import png
 
                 png.write(path, chart.traces(comparison, words), words)
     except OSError as error:

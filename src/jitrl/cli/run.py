@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from jitrl import config
+from jitrl.analysis import compare, results
 from jitrl.cli.main import COMMAND
 from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
-from jitrl.run import compare, experiment, folder, report, results
+from jitrl.report import report
+from jitrl.run import experiment, folder
 from jitrl.run.compose import compose
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
+from jitrl.analysis.compare import Comparison
 from jitrl.cli.listing import breadth
 from jitrl.cli.output import people
-from jitrl.run import grid, report
-from jitrl.run.compare import Comparison
-from jitrl.run.words import ENGLISH
+from jitrl.report import grid, report
+from jitrl.report.words import ENGLISH
 
 _COLORS = {"better": "green", "worse": "red"}
 _SPARE = ("last", "first", "best", "rival", "final")

@@ -13,6 +13,7 @@ import typer
 from rich.text import Text
 
 from jitrl import config, registry
+from jitrl.analysis.bill import bill
 from jitrl.cli.listing import Listing
 from jitrl.cli.main import COMMAND
 from jitrl.cli.output import JSON, emit, people
@@ -20,10 +21,10 @@ from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
 from jitrl.errors import StoreError
-from jitrl.run import experiment, folder, report
-from jitrl.run import tune as tuning
-from jitrl.run.bill import bill
+from jitrl.report import report
+from jitrl.run import experiment, folder
 from jitrl.run.compose import compose
+from jitrl.study import tune as tuning
 from jitrl.types import Task
 
 SCHEMA = "jitrl.tune/1"

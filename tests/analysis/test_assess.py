@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from jitrl.analysis.assess import assess
 from jitrl.evaluators.checks import Checks
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.injection import CANARIES
 from jitrl.evaluators.judge import Judge
 from jitrl.evaluators.simulated import Simulated
-from jitrl.run.assess import assess
 from jitrl.types import Episode, Scored, State, Transition, Unscored
 
 sys.path.append(str(Path(__file__).parents[1] / "evaluators"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jitrl.run.words import Language
+from jitrl.report.words import Language
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from jitrl import config
 from jitrl.errors import BudgetExceeded, InputError, RecordError
-from jitrl.run import experiment, tune
+from jitrl.run import experiment
+from jitrl.study import tune
 from jitrl.types import Task
 
 IDS = [f"protocol:{i}" for i in range(10)]
@@ -126,7 +127,7 @@ def test_a_search_goes_on_where_it_was_stopped_and_ends_the_same(search):
 
 
 def test_the_budget_is_that_of_all_runs_together(search, tmp_path):
-    from jitrl.run import purse
+    from jitrl.study import purse
 
     with pytest.raises(BudgetExceeded):
         search(max_calls=30)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from made import learned, result
 
-from jitrl.run import chart, grid, page, report
-from jitrl.run.compare import compare
-from jitrl.run.words import CHINESE, ENGLISH, LANGUAGES
+from jitrl.analysis.compare import compare
+from jitrl.report import chart, grid, page, report
+from jitrl.report.words import CHINESE, ENGLISH, LANGUAGES
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def test_one_attempt_and_equal_scores_can_be_drawn():
 def test_a_picture_is_written_when_matplotlib_and_a_font_are_there(comparison, language, tmp_path):
     pytest.importorskip("matplotlib")
     from jitrl.errors import ConfigError
-    from jitrl.run import png
+    from jitrl.report import png
 
     words, path = LANGUAGES[language], tmp_path / "curve.png"
     try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from jitrl.run import chart, forest, grid, report
-from jitrl.run.compare import Comparison
-from jitrl.run.words import Words
+from jitrl.analysis.compare import Comparison
+from jitrl.report import chart, forest, grid, report
+from jitrl.report.words import Words
 
 
 def html(

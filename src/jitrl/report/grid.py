@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from jitrl.analysis.bill import Extra, bill, extra
+from jitrl.analysis.compare import Comparison, Line
 from jitrl.core.stats import FEWEST_CLUSTERS, Difference, Interval, NoInterval
-from jitrl.run.bill import Extra, bill, extra
-from jitrl.run.compare import Comparison, Line
-from jitrl.run.words import Words
+from jitrl.report.words import Words
 
 Column = Literal["agent", "avg", "first", "final", "last", "best", "difference", "verdict", "rival"]
 NONE = "–"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from jitrl.analysis.compare import Comparison
 from jitrl.core.stats import Difference, Interval
-from jitrl.run import chart, grid
-from jitrl.run.compare import Comparison
-from jitrl.run.words import Words
+from jitrl.report import chart, grid
+from jitrl.report.words import Words
 
 LINE, TOP, BOTTOM = 28, 8, 34
 _VALUE = 190  # room for a difference in figures

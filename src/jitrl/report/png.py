@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jitrl.errors import ConfigError, MissingExtra
-from jitrl.run.chart import (
+from jitrl.report.chart import (
     GREY,
     PALETTE,
     SHAPES,
@@ -18,7 +18,7 @@ from jitrl.run.chart import (
     span,
     spread,
 )
-from jitrl.run.words import Words
+from jitrl.report.words import Words
 
 _CHINESE_FONTS = (
     "Noto Sans CJK SC",

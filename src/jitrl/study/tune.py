@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from jitrl.analysis.compare import Comparison, compare
+from jitrl.analysis.results import Result, read
 from jitrl.config import Settings
 from jitrl.core.stats import FEWEST_CLUSTERS
 from jitrl.errors import ConfigError, InputError, RecordError, StoreError
 from jitrl.presets import Preset, load
-from jitrl.run import purse
-from jitrl.run.compare import Comparison, compare
 from jitrl.run.experiment import seeds_of
-from jitrl.run.results import Result, read
+from jitrl.study import purse
 from jitrl.types import Task
 
 SCHEMA = "jitrl.tune-plan/1"

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jitrl.analysis.labels import Labels
 from jitrl.core.agreement import kappa, kappa_interval, pearson, spearman
 from jitrl.core.stats import Interval, NoInterval
 from jitrl.evaluators.gold import gold
 from jitrl.evaluators.injection import CANARIES, planted
 from jitrl.evaluators.judge_record import pages_of
 from jitrl.ports import Evaluator
-from jitrl.run.labels import Labels
 from jitrl.types import Episode, Judgment, Scored, Unscored
 
 Tell = Callable[[int, int], None]

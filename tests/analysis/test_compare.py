@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from made import learned, result
 
+from jitrl.analysis import results
+from jitrl.analysis.compare import TERMS, compare
 from jitrl.core.stats import Interval
 from jitrl.errors import ConfigError, InputError
-from jitrl.run import experiment, results
-from jitrl.run.compare import TERMS, compare
+from jitrl.run import experiment
 
 
 def static(**changed):

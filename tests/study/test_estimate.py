@@ -3,8 +3,9 @@ import pytest
 
 from jitrl import config
 from jitrl.errors import BudgetExceeded
-from jitrl.run import estimate, experiment, purse
+from jitrl.run import experiment
 from jitrl.run.compose import compose
+from jitrl.study import estimate, purse
 
 TOY = config.Settings(
     environment=config.Environment(name="toy", options={"tasks": 4, "size": 2}),

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from jitrl.analysis.compare import Comparison, Line
 from jitrl.core.stats import Interval
-from jitrl.run import grid
-from jitrl.run.compare import Comparison, Line
-from jitrl.run.words import Words
+from jitrl.report import grid
+from jitrl.report.words import Words
 
 WIDTH, HEIGHT = 760, 380
 LEFT, TOP, BOTTOM = 56, 16, 48

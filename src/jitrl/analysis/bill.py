@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jitrl.run.compare import Comparison, Line
-from jitrl.run.results import Result
+from jitrl.analysis.compare import Comparison, Line
+from jitrl.analysis.results import Result
 
 
 @dataclass(frozen=True, slots=True)

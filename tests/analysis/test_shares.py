@@ -2,8 +2,9 @@ import msgspec
 import pytest
 
 from jitrl import config
-from jitrl.run import experiment, results
-from jitrl.run.shares import shares
+from jitrl.analysis import results
+from jitrl.analysis.shares import shares
+from jitrl.run import experiment
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from made import COST, learned, result
 
-from jitrl.run import bill, chart, grid, page, report
-from jitrl.run.compare import compare
+from jitrl.analysis import bill
+from jitrl.analysis.compare import compare
+from jitrl.report import chart, grid, page, report
+from jitrl.report.words import CHINESE, ENGLISH
 from jitrl.run.ledger import Spell, Total
-from jitrl.run.words import CHINESE, ENGLISH
 
 
 def low(label="static", agent="static"):

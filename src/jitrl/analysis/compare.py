@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from jitrl.analysis.results import Result
 from jitrl.core.stats import (
     Cluster,
     Curve,
@@ -22,7 +23,6 @@ from jitrl.core.stats import (
 )
 from jitrl.errors import ConfigError, InputError
 from jitrl.run.folder import asked_of
-from jitrl.run.results import Result
 
 Demand = Literal["better", "not-worse"]
 

@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 
 from jitrl import config
+from jitrl.analysis.results import Result
 from jitrl.run.folder import Record, Session
 from jitrl.run.ledger import Total
-from jitrl.run.results import Result
 
 COST = Total("act", "tiny-1", 120, 0, 30, 4000, 0, 0.25)
 

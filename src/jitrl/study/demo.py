@@ -22,6 +22,9 @@ import numpy as np
 
 from jitrl.agents.corrected import Corrected
 from jitrl.agents.static import Static
+from jitrl.analysis.compare import Comparison, compare
+from jitrl.analysis.explain import turned
+from jitrl.analysis.results import read
 from jitrl.config import Budget, Environment, Model, Run, Settings
 from jitrl.core.stats import Difference, paired_difference
 from jitrl.memory.explain import Explanation, explain
@@ -29,12 +32,9 @@ from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Proposer
 from jitrl.run import experiment
 from jitrl.run import folder as folders
-from jitrl.run.compare import Comparison, compare
 from jitrl.run.compose import compose
-from jitrl.run.explain import turned
 from jitrl.run.judging import evaluator_of
 from jitrl.run.loop import Stopped, Trial, play
-from jitrl.run.results import read
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Prompt, Proposal
 

@@ -6,12 +6,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from jitrl.analysis.bill import bill, extra
+from jitrl.analysis.compare import ORACLE, Comparison, Line
+from jitrl.analysis.results import Result
 from jitrl.core.stats import FEWEST_CLUSTERS, Difference, Interval, NoInterval
-from jitrl.run import chart, grid
-from jitrl.run.bill import bill, extra
-from jitrl.run.compare import ORACLE, Comparison, Line
-from jitrl.run.results import Result
-from jitrl.run.words import Words
+from jitrl.report import chart, grid
+from jitrl.report.words import Words
 
 
 def data(comparison: Comparison, schema: str) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from made import COST, learned, result
 
 from jitrl.analysis import bill
 from jitrl.analysis.compare import compare
-from jitrl.report import chart, grid, page, report
+from jitrl.report import chart, grid, page, terms
+from jitrl.report.data import data
+from jitrl.report.markdown import markdown
 from jitrl.report.words import CHINESE, ENGLISH
 from jitrl.run.ledger import Spell, Total
 
@@ -67,18 +69,18 @@ def test_where_the_solution_in_the_prompt_does_not_show_prompt_agents_are_marked
     names = [row.cells[0] for row in grid.scores(comparison, ENGLISH).rows]
     assert names[:4] == ["static", "oracle-hint", "reflexion†", "jitrl"]
     for words in (ENGLISH, CHINESE):
-        assert "oracle-hint" in report.warning(comparison, words)
-        assert report.warning(comparison, words) in page.html(comparison, words)
-        assert report.warning(comparison, words) in report.markdown(comparison, words)
-    assert report.data(comparison, "x")["cannot_test_prompts"] is True
-    assert ENGLISH.oracle in report.terms(comparison.lines[1], ENGLISH)
+        assert "oracle-hint" in terms.warning(comparison, words)
+        assert terms.warning(comparison, words) in page.html(comparison, words)
+        assert terms.warning(comparison, words) in markdown(comparison, words)
+    assert data(comparison, "x")["cannot_test_prompts"] is True
+    assert ENGLISH.oracle in terms.every(comparison.lines[1], ENGLISH)
 
 
 def test_where_the_solution_in_the_prompt_helps_nothing_is_marked():
     told = result("oracle-hint", learned(start=0.9), agent="oracle-hint")
     comparison = compare([low(), told, low("reflexion", "reflexion")])
     assert not comparison.cannot_test_prompts
-    assert report.warning(comparison, ENGLISH) == ""
+    assert terms.warning(comparison, ENGLISH) == ""
     assert cells(comparison, "reflexion")["agent"] == "reflexion"
     assert compare([low(), told]).hint.verdict == "better"
     assert compare([told, low("reflexion", "reflexion")]).hint is None

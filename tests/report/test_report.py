@@ -10,7 +10,9 @@ import pytest
 from made import learned, result
 
 from jitrl.analysis.compare import compare
-from jitrl.report import chart, grid, page, report
+from jitrl.report import chart, grid, page, terms
+from jitrl.report.data import data
+from jitrl.report.markdown import markdown
 from jitrl.report.words import CHINESE, ENGLISH, LANGUAGES
 
 
@@ -21,7 +23,7 @@ def comparison():
 
 
 def test_every_row_says_how_it_came_about(comparison):
-    table = report.markdown(comparison, ENGLISH).partition("## ")[0]
+    table = markdown(comparison, ENGLISH).partition("## ")[0]
     for row in table.splitlines():
         if row.startswith("| static |") or row.startswith("| jitrl"):
             for fact in (
@@ -43,7 +45,7 @@ def test_every_row_says_how_it_came_about(comparison):
 def test_told_transfer_failures_and_differences_are_said(comparison):
     told = result("t", learned(), told=True, run__protocol="transfer", run__schedule="rounds")
     line = compare([result("s", learned()), told], allow=["evaluator", "protocol", "schedule"])
-    text = report.terms(line.lines[1], ENGLISH)
+    text = terms.every(line.lines[1], ENGLISH)
     assert "told the gold outcome" in text
     assert "transfer, own task left out" in text
     assert "· rounds ·" in text
@@ -53,9 +55,9 @@ def test_told_transfer_failures_and_differences_are_said(comparison):
 def test_lessons_that_could_not_be_written_are_said():
     owing = replace(result("t", learned()), unwritten=3)
     line = compare([result("s", learned()), owing]).lines[1]
-    assert "· 3 lessons could not be written" in report.terms(line, ENGLISH)
-    assert "3 条总结未能写出" in report.terms(line, CHINESE)
-    assert "lessons" not in report.terms(compare([owing, result("s", learned())]).lines[1], ENGLISH)
+    assert "· 3 lessons could not be written" in terms.every(line, ENGLISH)
+    assert "3 条总结未能写出" in terms.every(line, CHINESE)
+    assert "lessons" not in terms.every(compare([owing, result("s", learned())]).lines[1], ENGLISH)
 
 
 def test_the_numbers_of_the_table_are_those_of_the_comparison(comparison):
@@ -71,36 +73,36 @@ def test_the_numbers_of_the_table_are_those_of_the_comparison(comparison):
 def test_episodes_that_could_not_be_judged_are_counted():
     made = replace(result("s", learned()), unscored=3)
     (line,) = compare([made]).lines
-    assert "3 episodes not scored" in report.terms(line, ENGLISH)
-    assert "3 次未能评分" in report.terms(line, CHINESE)
-    assert report.data(compare([made]), "x")["rows"][0]["unscored"] == 3
+    assert "3 episodes not scored" in terms.every(line, ENGLISH)
+    assert "3 次未能评分" in terms.every(line, CHINESE)
+    assert data(compare([made]), "x")["rows"][0]["unscored"] == 3
 
 
 def test_a_pipe_in_a_label_does_not_break_the_table():
-    text = report.markdown(compare([result("a|b", learned())]), ENGLISH)
+    text = markdown(compare([result("a|b", learned())]), ENGLISH)
     assert "| a\\|b |" in text
 
 
 def test_the_data_hold_schema_terms_curve_and_raw_scores(comparison):
-    data = json.loads(msgspec.json.encode(report.data(comparison, "jitrl.report/1")))
-    assert data["schema"] == "jitrl.report/1"
-    row = data["rows"][1]
+    values = json.loads(msgspec.json.encode(data(comparison, "jitrl.report/1")))
+    assert values["schema"] == "jitrl.report/1"
+    row = values["rows"][1]
     assert np.array(row["scores"]).shape == (8, 2, 8)
     assert row["avg"] == pytest.approx(np.mean(row["scores"]))
     assert row["difference"]["low"] > 0
     assert row["verdict"] == "better"
     assert len(row["curve"]) == 8
-    assert data["rows"][0]["difference"] is None
+    assert values["rows"][0]["difference"] is None
 
 
 def test_without_an_interval_the_reason_takes_its_place():
     few = compare([result("s", np.zeros((2, 1, 3))), result("m", np.ones((2, 1, 3)))])
-    assert "+1.000 [n < 6]" in report.markdown(few, ENGLISH)
-    assert "n < 6: no interval, as it needs 6 tasks or more; here n = 2." in report.note(
+    assert "+1.000 [n < 6]" in markdown(few, ENGLISH)
+    assert "n < 6: no interval, as it needs 6 tasks or more; here n = 2." in terms.note(
         few, ENGLISH
     )
-    data = report.data(few, "x")["rows"][1]["difference"]
-    assert (data["low"], data["reason"]) == (None, "2 clusters; 6 are needed")
+    found = data(few, "x")["rows"][1]["difference"]
+    assert (found["low"], found["reason"]) == (None, "2 clusters; 6 are needed")
 
 
 class Page(HTMLParser):
@@ -148,7 +150,7 @@ def test_the_curve_of_jitrl_has_one_color_whatever_runs_beside_it():
 
 def test_the_page_says_what_was_played_and_what_the_band_is(comparison):
     text = "".join(Page(page.html(comparison, ENGLISH)).text)
-    assert report.played(comparison, ENGLISH) in text
+    assert terms.played(comparison, ENGLISH) in text
     assert ENGLISH.legend in text
 
 

@@ -12,7 +12,7 @@ import msgspec
 from jitrl.analysis import compare
 from jitrl.analysis.results import Result, read
 from jitrl.errors import ConfigError, InputError
-from jitrl.report import report
+from jitrl.report.data import data
 
 _SCHEMAS = ("jitrl.compare/", "jitrl.report/", "jitrl.run/", "jitrl.bench.choices/")
 
@@ -24,7 +24,7 @@ class Group:
     Attributes:
         place: Folder or file that holds them.
         terms: What they have in common, in words.
-        rows: As ``report.data`` has them.
+        rows: As ``jitrl.report.data`` has them.
     """
 
     place: str
@@ -65,7 +65,7 @@ def _alike(place: Path, runs: list[Result]) -> Iterator[Group]:
     while left:
         first = next((r for r in left if r.setting("run", "agent") == "static"), left[0])
         alike = [run for run in left if run is first or _can_compare(first, run)]
-        rows = report.data(compare.compare(alike, base=first.label), "")["rows"]
+        rows = data(compare.compare(alike, base=first.label), "")["rows"]
         yield Group(str(place), _said(rows[0]), tuple(rows))
         left = [run for run in left if run not in alike]
 
@@ -81,12 +81,12 @@ def _can_compare(first: Result, run: Result) -> bool:
 def _rows(path: Path) -> tuple[Mapping[str, Any], ...]:
     """Rows of a result of ours; none of any other file."""
     try:
-        data = msgspec.json.decode(path.read_bytes())
+        found = msgspec.json.decode(path.read_bytes())
     except (OSError, msgspec.DecodeError):
         return ()
-    if not isinstance(data, dict) or not str(data.get("schema", "")).startswith(_SCHEMAS):
+    if not isinstance(found, dict) or not str(found.get("schema", "")).startswith(_SCHEMAS):
         return ()
-    return tuple(data.get("rows", ()))
+    return tuple(found.get("rows", ()))
 
 
 def _said(row: Mapping[str, Any]) -> str:

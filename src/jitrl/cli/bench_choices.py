@@ -60,7 +60,7 @@ def choices(
     from jitrl.bench.choices import CHOICES, SCHEMA, WORLDS, given
     from jitrl.cli.arms import parsed, play
     from jitrl.cli.table import show
-    from jitrl.report import report
+    from jitrl.report.data import data
     from jitrl.run import folder
 
     choice = CHOICES[what]
@@ -84,7 +84,7 @@ def choices(
     if json:
         emit(
             {
-                **report.data(comparison, SCHEMA),
+                **data(comparison, SCHEMA),
                 "what": what,
                 "asks": choice.asks,
                 "machine": machine.facts(),

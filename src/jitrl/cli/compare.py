@@ -18,7 +18,7 @@ from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError
-from jitrl.report import report
+from jitrl.report.data import data
 from jitrl.report.words import LANGUAGES, Language
 from jitrl.run import folder
 
@@ -85,7 +85,7 @@ def compare(
     write(to, comparison, LANGUAGES[lang])
     is_met = require is None or comparison.meets(require)
     if json:
-        emit({**report.data(comparison, "jitrl.compare/1"), "required": require, "met": is_met})
+        emit({**data(comparison, "jitrl.compare/1"), "required": require, "met": is_met})
     else:
         show(comparison)
     if not is_met:

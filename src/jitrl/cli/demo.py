@@ -27,8 +27,9 @@ from jitrl.cli.main import COMMAND
 from jitrl.cli.output import JSON, emit, people
 from jitrl.errors import StoreError
 from jitrl.presets import load
-from jitrl.report import grid, page, report
+from jitrl.report import grid, page
 from jitrl.report import words as tables
+from jitrl.report.data import data
 from jitrl.run import experiment
 from jitrl.study import demo as demos
 
@@ -190,7 +191,7 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     seconds = time.monotonic() - began
     console.print(Text(words.took.format(seconds=seconds), style="dim"))
     return {
-        **report.data(comparison, "jitrl.demo/1"),
+        **data(comparison, "jitrl.demo/1"),
         "seed": plan.seed,
         "seconds": seconds,
         "folder": str(plan.folder),

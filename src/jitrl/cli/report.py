@@ -16,7 +16,8 @@ from jitrl.cli.output import emit, people, printable
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError, StoreError
 from jitrl.report import chart, page
-from jitrl.report import report as reports
+from jitrl.report.data import data
+from jitrl.report.markdown import markdown
 from jitrl.report.words import LANGUAGES, Language, Words
 
 _KINDS = (".md", ".html", ".json", ".png")
@@ -41,9 +42,9 @@ def report(
     comparison = compare(gather(folders), base=base, allow=differ, by=by)
     write(out, comparison, LANGUAGES[lang])
     if json:
-        emit(reports.data(comparison, "jitrl.report/1"))
+        emit(data(comparison, "jitrl.report/1"))
     elif not out:
-        print(printable(reports.markdown(comparison, LANGUAGES[lang], COMMAND.get())))
+        print(printable(markdown(comparison, LANGUAGES[lang], COMMAND.get())))
 
 
 def check(paths: Sequence[Path]) -> None:
@@ -70,13 +71,13 @@ def _write(path: Path, comparison: Comparison, words: Words) -> None:
     try:
         match path.suffix:
             case ".md":
-                text = reports.markdown(comparison, words, COMMAND.get())
+                text = markdown(comparison, words, COMMAND.get())
                 path.write_text(text, encoding="utf-8")
             case ".html":
                 path.write_text(page.html(comparison, words, COMMAND.get()), encoding="utf-8")
             case ".json":
-                data = reports.data(comparison, "jitrl.report/1")
-                path.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1))
+                values = data(comparison, "jitrl.report/1")
+                path.write_bytes(msgspec.json.format(msgspec.json.encode(values), indent=1))
             case ".png":
                 from jitrl.report import png
 

@@ -14,7 +14,7 @@ from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
-from jitrl.report import report
+from jitrl.report.data import data
 from jitrl.run import experiment, folder
 from jitrl.run.compose import compose
 
@@ -45,7 +45,7 @@ def run(
         raise typer.Exit(1)
     comparison = compare.compare([results.read(where)])
     if json:
-        emit({**report.data(comparison, "jitrl.run/1"), "folder": str(where)})
+        emit({**data(comparison, "jitrl.run/1"), "folder": str(where)})
         return
     show(comparison)
     people().print(f"{where}: jitrl report {where} --out report.html")

@@ -8,7 +8,7 @@ from rich.text import Text
 from jitrl.analysis.compare import Comparison
 from jitrl.cli.listing import breadth
 from jitrl.cli.output import people
-from jitrl.report import grid, report
+from jitrl.report import grid, terms
 from jitrl.report.words import ENGLISH
 
 _COLORS = {"better": "green", "worse": "red"}
@@ -20,21 +20,21 @@ _SPARE_COST = ("wall_s", "learning_s", "acting_s", "learning", "tokens")
 def show(comparison: Comparison) -> None:
     """Print the numbers of each run, then what one must know of them."""
     _fitted(grid.scores(comparison, ENGLISH), _SPARE)
-    warned = report.warning(comparison, ENGLISH)
+    warned = terms.warning(comparison, ENGLISH)
     if warned:
         people().print(Text(warned, style="bold"))
     people().print()
     _fitted(grid.costs(comparison, ENGLISH), _SPARE_COST)
     people().print()
     if len(comparison.lines) > 1:
-        said = ENGLISH.equal.format(" · ".join(report.shared(comparison, ENGLISH)))
+        said = ENGLISH.equal.format(" · ".join(terms.shared(comparison, ENGLISH)))
         people().print(Text(said, style="dim"))
     for line in comparison.lines:
         name = grid.label(comparison, line, ENGLISH)
         alone = len(comparison.lines) == 1
-        said = report.terms(line, ENGLISH) if alone else report.own(comparison, line, ENGLISH)
+        said = terms.every(line, ENGLISH) if alone else terms.own(comparison, line, ENGLISH)
         people().print(Text(f"{name}: {said}", style="dim"))
-    people().print(Text(report.note(comparison, ENGLISH), style="dim"))
+    people().print(Text(terms.note(comparison, ENGLISH), style="dim"))
 
 
 def _fitted(shown: grid.Grid, spare: tuple[str, ...]) -> None:

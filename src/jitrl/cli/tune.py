@@ -21,7 +21,7 @@ from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
 from jitrl.errors import StoreError
-from jitrl.report import report
+from jitrl.report.data import data
 from jitrl.run import experiment, folder
 from jitrl.run.compose import compose
 from jitrl.study import tune as tuning
@@ -184,5 +184,5 @@ def _data(found: tuning.Tuned, where: Path, written: Path | None) -> dict[str, o
         "best": {"label": found.best.label, "changes": dict(found.best.changes)},
         "plan": msgspec.to_builtins(found.plan),
         "tried": [asdict(one) for one in found.tried],
-        "held_out": found.held and report.data(found.held, "jitrl.compare/1"),
+        "held_out": found.held and data(found.held, "jitrl.compare/1"),
     }

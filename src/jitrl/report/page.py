@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from jitrl.analysis.compare import Comparison
-from jitrl.report import chart, forest, grid, report
+from jitrl.report import chart, forest, grid, terms
 from jitrl.report.words import Words
 
 
@@ -19,23 +19,23 @@ def html(
         command: The command line that writes it.
         values: Labels of runs that are values of one setting, in the order of a curve over them.
     """
-    equal = report.shared(comparison, words)
+    equal = terms.shared(comparison, words)
     rows = [
         f"<dt>{escape(grid.label(comparison, line, words))}</dt>"
-        f"<dd>{escape(report.own(comparison, line, words))}</dd>"
+        f"<dd>{escape(terms.own(comparison, line, words))}</dd>"
         for line in comparison.lines
         if len(comparison.lines) > 1
     ]
-    warned = report.warning(comparison, words)
+    warned = terms.warning(comparison, words)
     return _PAGE.format(
         code=words.code,
         title=escape(words.title),
         style=_style(),
-        played=escape(report.played(comparison, words)),
+        played=escape(terms.played(comparison, words)),
         equal=escape(" " + words.equal.format(" · ".join(equal))) if equal else "",
         warning=f'<p class="warning">{escape(warned)}</p>\n' if warned else "",
         scores=_table(grid.scores(comparison, words)),
-        note=escape(report.note(comparison, words)),
+        note=escape(terms.note(comparison, words)),
         curve=escape(words.curve),
         chart=chart.svg(chart.traces(comparison, words), words),
         legend=escape(words.legend),
@@ -90,7 +90,7 @@ def _forest(comparison: Comparison, words: Words) -> str:
 
 
 def _commands(comparison: Comparison, words: Words, command: str) -> str:
-    groups = ((words.ran_by, report.commands(comparison)), (words.made_by, (command,)))
+    groups = ((words.ran_by, terms.commands(comparison)), (words.made_by, (command,)))
     return "".join(
         f'<p class="note">{escape(said)}</p>\n'
         + "".join(f"<pre>{escape(line)}</pre>\n" for line in given)

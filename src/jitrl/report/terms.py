@@ -1,0 +1,114 @@
+"""What must be said beside the tables of a comparison: the terms of each row, how to read them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from jitrl.analysis.bill import bill
+from jitrl.analysis.compare import ORACLE, Comparison, Line
+from jitrl.analysis.results import Result
+from jitrl.core.stats import FEWEST_CLUSTERS
+from jitrl.report import grid
+from jitrl.report.words import Words
+
+
+def every(line: Line, words: Words) -> str:
+    """What one must know of a row, in one line."""
+    return " · ".join(_terms(line, words))
+
+
+def shared(comparison: Comparison, words: Words) -> tuple[str, ...]:
+    """The terms that all rows have in common."""
+    each = [_terms(line, words) for line in comparison.lines]
+    return tuple(term for term in each[0] if all(term in other for other in each[1:]))
+
+
+def own(comparison: Comparison, line: Line, words: Words) -> str:
+    """The terms that are not in every row."""
+    common = shared(comparison, words)
+    return " · ".join(term for term in _terms(line, words) if term not in common)
+
+
+def _terms(line: Line, words: Words) -> list[str]:
+    result, run = line.result, line.result.record.settings["run"]
+    size = {"t": len(result.record.tasks), "k": run["attempts"], "s": len(result.record.seeds)}
+    judge = (words.told if result.record.told else words.blind).format(
+        result.setting("memory", "evaluator")
+    )
+    schedule = words.schedule[run["schedule"]].format(order=words.schedule[run["order"]])
+    said = [
+        words.commit.format(result.commits),
+        words.config.format(result.record.digest),
+        f"{result.model} ({', '.join(result.scorers)})",
+        words.sized(**size),
+        judge,
+        words.rewards[run["rewards"]],
+        schedule,
+        words.protocol[run["protocol"]],
+        _cost(result, words),
+    ]
+    if line.agent == ORACLE:
+        said.append(words.oracle)
+    if result.excluded:
+        said.append(words.excluded.format(result.excluded))
+    if result.failures:
+        said.append(words.failures.format(result.failures))
+    if result.unwritten:
+        said.append(words.unwritten.format(result.unwritten))
+    if result.unscored:
+        said.append(words.unscored.format(result.unscored))
+    if line.differs:
+        said.append(words.differs.format("; ".join(line.differs)))
+    return said
+
+
+def _cost(result: Result, words: Words) -> str:
+    took = bill(result)
+    said = words.calls.format(calls=took.calls, cached=took.cached, tokens=took.tokens)
+    return f"{said}, ${took.dollars:.2f}" if took.dollars else said
+
+
+def note(comparison: Comparison, words: Words) -> str:
+    """How to read the table."""
+    names = {"en": comparison.by + "s", "zh": words.schedule.get(comparison.by, "种子")}
+    clusters = names[words.code]
+    said = words.note.format(k=comparison.shape[2], clusters=clusters)
+    held = comparison.shape[0 if comparison.by == "task" else 1]
+    if held >= FEWEST_CLUSTERS or len(comparison.lines) == 1:
+        return said
+    return said + words.few.format(n=held, clusters=clusters, fewest=FEWEST_CLUSTERS)
+
+
+def warning(comparison: Comparison, words: Words) -> str:
+    """That prompt methods cannot be tested with this model, if so; else ""."""
+    if comparison.hint is None or not comparison.cannot_test_prompts:
+        return ""
+    return words.hint.format(difference=grid.difference(comparison.hint))
+
+
+def played(comparison: Comparison, words: Words) -> str:
+    """The environments and their options, each once, and the first and last day of play."""
+    found: dict[str, None] = {}
+    days: list[str] = []
+    for line in comparison.lines:
+        record = line.result.record
+        options = record.settings["environment"]["options"]
+        said = ", ".join(f"{name}={_brief(value)}" for name, value in options.items())
+        name = record.settings["environment"]["name"]
+        found[f"{name} ({said})" if said else name] = None
+        days += [f"{datetime.fromtimestamp(s.started, UTC):%Y-%m-%d}" for s in record.sessions]
+    first, last = min(days), max(days)
+    when = first if first == last else f"{first} – {last}"
+    return words.played.format(what="; ".join(found), when=when)
+
+
+def _brief(value: Any) -> str:
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def commands(comparison: Comparison) -> tuple[str, ...]:
+    """The command lines that started the runs, each once."""
+    found = (command for line in comparison.lines for command in line.result.commands)
+    return tuple(dict.fromkeys(found))

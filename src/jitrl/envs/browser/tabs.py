@@ -11,9 +11,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
 
+from jitrl.envs.browser.scripts import scripts
 from jitrl.envs.codecs.calls import Call
 
-_HERE = Path(__file__).parent
 _CALL = "([name, ...given]) => window[Symbol.for('jitrl')]?.[name](...given)"
 _READ = (  # as JSON text, which comes over at once
     "([hide, sites]) => JSON.stringify(window[Symbol.for('jitrl')]?.read(hide, new RegExp(sites)) "
@@ -24,18 +24,6 @@ _PASS = """async ms => {
   await window[Symbol.for("jitrl.clock")]?.pass(ms);
   return landed;
 }"""
-_STILL = """(() => {
-  const put = () => {
-    const style = document.createElement("style");
-    style.textContent = "*, *::before, *::after { transition: none !important; " +
-      "animation: none !important; scroll-behavior: auto !important; }";
-    document.documentElement.append(style);
-  };
-  if (document.documentElement) put();
-  else new MutationObserver((_, watch) => {
-    if (document.documentElement) { watch.disconnect(); put(); }
-  }).observe(document, { childList: true });
-})()"""
 _QUIET = 30  # ms without a change after which a page is at rest
 _MOST_RESTS = 100  # times that a page may go on to another one by itself
 _MOMENT = 0.2  # seconds for an element to come to rest under the pointer
@@ -109,10 +97,8 @@ class Tabs:
             record_har_path=har,
         )
         context.set_default_timeout(1000 * self._settings.timeout)
-        scripts = ["clock.js", "page.js"] if self._settings.clock == "virtual" else ["page.js"]
-        for script in scripts:
-            await context.add_init_script(path=_HERE / script)
-        await context.add_init_script(_STILL)
+        for script in scripts(self._settings.clock):
+            await context.add_init_script(script)
         await context.route(re.compile(f"^(?!{self._settings.sites})"), self._refuse)
         await context.route_web_socket(
             re.compile(f"^(?!{self._settings.sites.replace('http', 'ws')})"),
@@ -282,7 +268,7 @@ class Tabs:
         return await self.page.evaluate(_CALL, [name, *given])
 
     def _done(self, answer: Any) -> bool:
-        """Whether a question of ``page.js`` was answered without a fault, which is noted."""
+        """Whether a question of the page's reader was answered without a fault, which is noted."""
         fault = "the page cannot be read" if answer is None else answer.get("fault")
         if fault:
             self.said.append(f"Nothing was done: the element {fault}")

@@ -5,7 +5,7 @@ import pytest
 import jitrl as package
 from jitrl.agents.corrected import Corrected
 from jitrl.analysis import explain as views
-from jitrl.cli.explain import LANGUAGES
+from jitrl.cli.explain_words import LANGUAGES
 from jitrl.config import Memory
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory.explain import replay

@@ -22,7 +22,8 @@ from rich.text import Text
 
 from jitrl.analysis import explain as views
 from jitrl.analysis.compare import Comparison
-from jitrl.cli import explain as explaining
+from jitrl.cli import explain_words
+from jitrl.cli.explain_tables import explained
 from jitrl.cli.main import COMMAND
 from jitrl.cli.output import JSON, emit, people
 from jitrl.errors import StoreError
@@ -180,7 +181,7 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
         console.print(Text(words.unturned))
     else:
         console.print(Text(words.turned, style="bold"))
-        console.print(explaining.explained(turning, rule, explaining.LANGUAGES[lang], lines=4))
+        console.print(explained(turning, rule, explain_words.LANGUAGES[lang], lines=4))
     console.print()
     console.print(Text(words.own, style="bold"))
     console.print(Syntax(OWN_AGENT.rstrip(), "python", background_color="default"))

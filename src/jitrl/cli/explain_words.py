@@ -1,0 +1,153 @@
+"""The words of explanations in the terminal, in English and Chinese."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jitrl.analysis.explain import Why
+from jitrl.report.words import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One language; braces are filled in."""
+
+    lang: Language
+    goal: str
+    place: str
+    alone: str
+    memory: str
+    shadow: str
+    turned: str
+    same: str
+    because: dict[Why, str]
+    silent: str
+    candidate: str
+    prior: str
+    visits: str
+    q: str
+    advantage: str
+    bonus: str
+    logits: str
+    after: str
+    note: str
+    more: str
+    neighbors: str
+    similarity: str
+    weight: str
+    returned: str
+    rows: str
+    episodes: str
+    running: str
+    without: str
+    would: str
+    still: str
+    unseen: str
+    instead: str
+    taken: str
+    decision: str
+    choice: str
+    model: str
+    why: str
+    causes: dict[Why, str]
+    none: str
+
+
+ENGLISH = Words(
+    lang="en",
+    goal="goal",
+    place="page",
+    alone="the model alone",
+    memory="with its memory",
+    shadow="shadow: took {0}; the memory would take {1}",
+    turned="turned round",
+    same="the same",
+    because={
+        "returns": "Returns of earlier episodes outweighed the model.",
+        "exploration": "What had not been tried here outweighed the model.",
+        "lessons": "How other tasks were solved outweighed the model.",
+    },
+    silent="The memory had no say: {0}.",
+    candidate="candidate",
+    prior="p before",
+    visits="tries",
+    q="q",
+    advantage="A",
+    bonus="new/repeat",
+    logits="z → z'",
+    after="p after",
+    note="tries: in all the states below together; below, in one of them. q: return expected of "
+    "it; V here is {value:.3f}. A = q − V. new/repeat: nats for what is "
+    "untried here, off for what this episode did already. z: the model's logit; z' = z "
+    "+ correction by A + new/repeat.",
+    more="… {0} more",
+    neighbors="What the memory holds of states like this one",
+    similarity="similar",
+    weight="weight",
+    returned="return",
+    rows="rows",
+    episodes="from episode",
+    running="this episode",
+    without="What it would have been without …",
+    would="would choose",
+    still="the same",
+    unseen="{0} more near episodes were not looked at; none weighs more (--most).",
+    instead="p",
+    taken="p: probability of {0}, which was taken.",
+    decision="decision",
+    choice="with memory",
+    model="model alone",
+    why="because of",
+    causes={"returns": "returns", "exploration": "exploration", "lessons": "other tasks"},
+    none="no decision was turned round",
+)
+
+CHINESE = Words(
+    lang="zh",
+    goal="目标",
+    place="页面",
+    alone="仅模型",
+    memory="加上记忆",
+    shadow="影子模式：采用了 {0}；记忆会选择 {1}",
+    turned="被记忆改变",
+    same="相同",
+    because={
+        "returns": "以往尝试的回报压过了模型的偏好。",
+        "exploration": "这里尚未试过的动作压过了模型的偏好。",
+        "lessons": "其他任务的成功做法压过了模型的偏好。",
+    },
+    silent="记忆没有参与：{0}。",
+    candidate="候选动作",
+    prior="之前概率",
+    visits="尝试",
+    q="q",
+    advantage="A",
+    bonus="新/重复",
+    logits="z → z'",
+    after="之后概率",
+    note="尝试：上表为下列各状态之和，下表为单个状态。q：预期回报；此处 V 为 {value:.3f}。"
+    "A = q − V。新/重复：未试过的动作加分，"
+    "本次已做过的减分（奈特）。z：模型的 logit；z' = z + 由 A 得出的修正 + 新/重复。",
+    more="…… 另有 {0} 个",
+    neighbors="记忆中相似状态的经历",
+    similarity="相似度",
+    weight="权重",
+    returned="回报",
+    rows="行号",
+    episodes="来自",
+    running="本次尝试",
+    without="如果没有下面这次尝试的记忆",
+    would="会选择",
+    still="不变",
+    unseen="另有 {0} 次相近的尝试未逐一检验，权重均不更大（--most）。",
+    instead="p",
+    taken="p：所采用动作 {0} 的概率。",
+    decision="决策",
+    choice="加上记忆",
+    model="仅模型",
+    why="原因",
+    causes={"returns": "回报", "exploration": "探索", "lessons": "其他任务"},
+    none="没有被记忆改变的决策",
+)
+
+LANGUAGES: dict[Language, Words] = {"en": ENGLISH, "zh": CHINESE}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from jitrl.ports import ChangeKind, Receipt
-from jitrl.stores import packing, reads, writes
+from jitrl.stores import packing, reads, stream, writes
 from jitrl.stores.records import (
     EpisodeRecord,
     OutcomeEntry,
@@ -161,13 +161,13 @@ def set_status(
     """Quarantine or restore rows as one entry of the stream; returns how many changed."""
     kind: ChangeKind = "restore" if status == "active" else "quarantine"
     mark = status == "quarantined"
-    touched = reads.rows_by_id(db, memory_id, rows)
+    touched = stream.rows_by_id(db, memory_id, rows)
     named: set[int] = set()
     is_marked = False
     for key in episodes:
         (episode_id, *_) = reads.must_find(db, memory_id, key)
         named.add(episode_id)
-        touched.update(reads.rows_of(db, episode_id))
+        touched.update(stream.rows_of(db, episode_id))
         done = db.execute(
             "UPDATE episode SET quarantined = ? WHERE id = ? AND quarantined <> ?",
             (mark, episode_id, mark),
@@ -192,9 +192,9 @@ def set_status(
 
 def _present(db: sqlite3.Connection, raw: tuple[Any, ...]) -> tuple[EpisodeRecord, list[Row]]:
     """An episode without its decisions, and its rows that are not retired."""
-    reader = reads.RowReader()
+    reader = stream.RowReader()
     record = reads.read_record(db, reader, raw, decisions=False)
-    rows = reads.episode_rows(reader, db, raw[0])
+    rows = stream.episode_rows(reader, db, raw[0])
     return record, [row for row in rows if row.status != "retired"]
 
 

@@ -9,12 +9,13 @@ import msgspec
 
 from jitrl.ports import Asked, Outline
 from jitrl.stores import packing, reads
+from jitrl.stores.stream import RowReader
 
 _INFO = 11
 """Place of ``info`` in the raw record of an episode."""
 
 
-def read_outline(db: sqlite3.Connection, reader: reads.RowReader, raw: tuple[Any, ...]) -> Outline:
+def read_outline(db: sqlite3.Connection, reader: RowReader, raw: tuple[Any, ...]) -> Outline:
     """The states, actions and candidates of a raw episode record."""
     i, key, task = raw[:3]
     found = db.execute(

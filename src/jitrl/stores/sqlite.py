@@ -13,7 +13,7 @@ import msgspec
 
 from jitrl.errors import ConfigError, InputError, StoreError
 from jitrl.ports import Change, DecisionRecord, Outline, Receipt
-from jitrl.stores import checks, journal, outlines, reads, stats
+from jitrl.stores import checks, journal, outlines, reads, stats, stream
 from jitrl.stores.checks import Problem
 from jitrl.stores.connection import Connection
 from jitrl.stores.records import (
@@ -207,10 +207,10 @@ class SQLiteStore:
         status they were given. So the entries up to v, replayed, are the memory as of v. Equal
         states are one object within one call.
         """
-        reader = reads.RowReader()
+        reader = stream.RowReader()
         while True:
             with self._db.reading() as db:
-                page, last = reads.changes(db, reader, self._id, after, scope, _PAGE)
+                page, last = stream.changes(db, reader, self._id, after, scope, _PAGE)
             if not last:
                 return
             yield from page
@@ -231,7 +231,7 @@ class SQLiteStore:
             StoreError: If there is none of that key.
         """
         with self._db.reading() as db:
-            return outlines.read_outline(db, reads.RowReader(), reads.must_find(db, self._id, key))
+            return outlines.read_outline(db, stream.RowReader(), reads.must_find(db, self._id, key))
 
     def record(self, key: str) -> EpisodeRecord:
         """An episode with its judgment, outcome history and quarantine.
@@ -240,7 +240,7 @@ class SQLiteStore:
             StoreError: If there is none of that key.
         """
         with self._db.reading() as db:
-            return reads.read_record(db, reads.RowReader(), reads.must_find(db, self._id, key))
+            return reads.read_record(db, stream.RowReader(), reads.must_find(db, self._id, key))
 
     def rows(self, key: str) -> tuple[Row, ...]:
         """All rows an episode ever had, oldest first, with their present status.
@@ -249,7 +249,9 @@ class SQLiteStore:
             StoreError: If there is none of that key.
         """
         with self._db.reading() as db:
-            return reads.episode_rows(reads.RowReader(), db, reads.must_find(db, self._id, key)[0])
+            return stream.episode_rows(
+                stream.RowReader(), db, reads.must_find(db, self._id, key)[0]
+            )
 
     def episodes(self, *, scope: str | None = None, task: str | None = None) -> Iterator[Episode]:
         """Journaled episodes in the order they were committed."""
@@ -261,7 +263,7 @@ class SQLiteStore:
         """Everything about each episode, in the order they were committed."""
         after = 0
         while True:
-            reader = reads.RowReader()
+            reader = stream.RowReader()
             with self._db.reading() as db:
                 page = reads.page_of_episodes(db, self._id, after, scope, task, _EPISODE_PAGE)
                 records = [reads.read_record(db, reader, raw) for raw in page]

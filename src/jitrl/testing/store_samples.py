@@ -22,6 +22,23 @@ from jitrl.types import (
 )
 
 
+class OpensStore:
+    """Tests of a store that a subclass opens."""
+
+    def open_store(self) -> Store:
+        """An empty store; a new one at each call."""
+        raise NotImplementedError
+
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """An empty store that is closed after the block."""
+        store = self.open_store()
+        try:
+            yield store
+        finally:
+            store.close()
+
+
 def sample_decision(action: str, *, version: int = 0) -> Decision:
     """A decision with a different number in every place."""
     candidates = tuple(

@@ -26,11 +26,11 @@ import math
 import threading
 import zlib
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 
 import numpy as np
 
 from jitrl.agents.batches import Batches, Lived, Method, Plan, grouped, replayed, supervised
+from jitrl.agents.stream import changes, newest
 from jitrl.core.credit import derive_rows
 from jitrl.core.rule import Choose
 from jitrl.core.update import drawn, kl_divergence, softmax
@@ -163,16 +163,13 @@ class Gradient:
 
     def _catch_up(self, until: int | None) -> None:
         """Train on the episodes up to version ``until`` that the weights do not know yet."""
-        head = self._store.head() if until is None else min(until, self._store.head())
+        head = newest(self._store, until)
         state = self._trained
         if head == state.version:
             return
-        stream = takewhile(lambda c: c.version <= head, self._store.changes(0))
         scores, digests, found = dict[str, float](), [self._start], dict[str, list[Row]]()
         inactive = set[int]()
-        for change in stream:
-            for row in change.rows:
-                (inactive.discard if row.status == "active" else inactive.add)(row.id)
+        for change in changes(self._store, 0, head, inactive):
             if change.kind == "append":
                 found.pop(change.episode, None)
                 found[change.episode] = list(change.rows)

@@ -10,10 +10,10 @@ import numpy as np
 
 from jitrl.agents.corrected import Corrected, MemorySettings
 from jitrl.agents.past import Journal, Past, PastEpisode
-from jitrl.agents.prompted import learner, prior_of
+from jitrl.agents.prior import own_choice, prior_of
+from jitrl.agents.prompted import learner
 from jitrl.core.rule import Choose, UpdateRule
-from jitrl.core.update import decide, kl_divergence
-from jitrl.errors import InputError
+from jitrl.core.update import kl_divergence
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, Row, State, Task
 
@@ -119,20 +119,12 @@ class ReplayEpisode:
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
         """
-        try:
-            decision = decide(proposal.candidates, (), self._agent.prior, self._rng)
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        decision = own_choice(proposal, self._agent.prior, self._rng)
         action = self._next(state)
         if any(c.action == action for c in proposal.candidates):
             self._at += 1
             decision = _repeating(decision, action)
-        return replace(
-            decision,
-            scorer=proposal.scorer,
-            version=self._past.version,
-            excluded=self._past.excluded,
-        )
+        return replace(decision, version=self._past.version, excluded=self._past.excluded)
 
     def _next(self, state: State) -> str:
         """The path's action here; "" off the path."""

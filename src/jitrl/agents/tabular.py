@@ -12,10 +12,10 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import takewhile
 
 import numpy as np
 
+from jitrl.agents.stream import changes, newest
 from jitrl.core.credit import derive_rows
 from jitrl.core.update import drawn, kl_divergence, softmax
 from jitrl.errors import ConfigError
@@ -183,18 +183,14 @@ class Table:
 
     def refresh(self, store: Store, scope: str, exclude: frozenset[str], until: int | None) -> None:
         """Take in what was committed up to ``until``; start over if a row changed its status."""
-        head = store.head() if until is None else min(until, store.head())
+        head = newest(store, until)
         if head <= self.version:
             return
-        changes = takewhile(lambda c: c.version <= head, store.changes(self.version, scope=scope))
-        known = list(changes)
-        for change in known:
-            for row in change.rows:
-                (self.inactive.discard if row.status == "active" else self.inactive.add)(row.id)
+        known = list(changes(store, self.version, head, self.inactive, scope=scope))
         if any(change.kind != "append" for change in known):
             self.tallies.clear()
             self.left_out.clear()
-            known = list(takewhile(lambda c: c.version <= head, store.changes(0, scope=scope)))
+            known = list(changes(store, 0, head, self.inactive, scope=scope))
         for change in known:
             for row in change.rows if change.kind == "append" else ():
                 if row.task in exclude:

@@ -1,10 +1,11 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from made_agents import ALL, opened
 
-from jitrl.agents.prior import own_choice, prior_of
+from jitrl.agents.prior import chosen_from, own_choice, prior_of
 from jitrl.errors import ConfigError, InputError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.stores.sqlite import SQLiteStore
@@ -22,6 +23,17 @@ def test_the_prior_is_the_softmax_of_the_logits_over_the_temperature():
     decision = own_choice(TWO, prior_of("mine", 0.5, "sample"), np.random.default_rng(0))
     assert [c.propensity for c in decision.candidates] == pytest.approx([0.1, 0.9])
     assert decision.scorer == "made-up"
+
+
+def test_other_propensities_choose_by_the_same_draw():
+    alone = own_choice(TWO, prior_of("mine", 1.0, "sample"), np.random.default_rng(0))
+    assert (alone.draws[0] > 0.25, alone.action) == (True, "b")
+    a, b = alone.candidates
+    a = replace(a, propensity=0.75, probability=0.5, prior=1.0)
+    b = replace(b, propensity=0.25, probability=0.5, prior=0.0)
+    decision = chosen_from(alone, [a, b])
+    assert (decision.action, decision.candidates, decision.draws) == ("a", (a, b), alone.draws)
+    assert decision.kl == pytest.approx(0.5 * math.log(0.5) + 0.5 * math.log(0.5 / 1e-300))
 
 
 def test_a_temperature_that_is_impossible_names_the_agent():

@@ -10,10 +10,9 @@ import numpy as np
 
 from jitrl.agents.corrected import Corrected, MemorySettings
 from jitrl.agents.past import Journal, Past, PastEpisode
-from jitrl.agents.prior import own_choice, prior_of
+from jitrl.agents.prior import chosen_from, own_choice, prior_of
 from jitrl.agents.prompted import learner
 from jitrl.core.rule import Choose, UpdateRule
-from jitrl.core.update import kl_divergence
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, Row, State, Task
 
@@ -145,15 +144,8 @@ class ReplayEpisode:
 
 def _repeating(decision: Decision, action: str) -> Decision:
     """The decision that takes ``action`` for certain."""
-    chance = np.array([float(c.action == action) for c in decision.candidates])
-    prior = np.array([c.prior for c in decision.candidates])
-    return replace(
-        decision,
-        action=action,
-        candidates=tuple(
-            replace(c, visits=float(p), probability=float(p), propensity=float(p))
-            for c, p in zip(decision.candidates, chance, strict=True)
-        ),
-        kl=kl_divergence(chance, prior),
-        reason="",
+    chances = ((c, float(c.action == action)) for c in decision.candidates)
+    decision = chosen_from(
+        decision, (replace(c, visits=p, probability=p, propensity=p) for c, p in chances)
     )
+    return replace(decision, reason="")

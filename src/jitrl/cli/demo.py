@@ -22,8 +22,7 @@ from rich.text import Text
 
 from jitrl.cli import explain as explaining
 from jitrl.cli.main import COMMAND
-from jitrl.cli.output import JSON, emit, people
-from jitrl.errors import StoreError
+from jitrl.cli.output import JSON, emit, people, writing
 from jitrl.presets import load
 from jitrl.run import demo as demos
 from jitrl.run import experiment, grid, page, report
@@ -317,8 +316,6 @@ def plotted(comparison: Comparison, words: Words) -> Text:
 def _written(plan: demos.Plan, comparison: Comparison, names: tables.Words) -> Path:
     """The HTML report."""
     path = plan.folder / "report.html"
-    try:
+    with writing(path):
         path.write_text(page.html(comparison, names, COMMAND.get()), encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
     return path

@@ -10,9 +10,9 @@ import msgspec
 import typer
 
 from jitrl.cli.main import COMMAND
-from jitrl.cli.output import emit, people, printable
+from jitrl.cli.output import emit, people, printable, writing
 from jitrl.core.stats import Cluster
-from jitrl.errors import InputError, StoreError
+from jitrl.errors import InputError
 from jitrl.run import chart, page
 from jitrl.run import report as reports
 from jitrl.run.compare import Comparison, compare
@@ -67,7 +67,7 @@ def write(paths: Sequence[Path], comparison: Comparison, words: Words) -> None:
 
 
 def _write(path: Path, comparison: Comparison, words: Words) -> None:
-    try:
+    with writing(path):
         match path.suffix:
             case ".md":
                 text = reports.markdown(comparison, words, COMMAND.get())
@@ -81,5 +81,3 @@ def _write(path: Path, comparison: Comparison, words: Words) -> None:
                 from jitrl.run import png
 
                 png.write(path, chart.traces(comparison, words), words)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from jitrl import config
-from jitrl.cli.main import COMMAND
+from jitrl.cli.arms import play_one
 from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
-from jitrl.run import compare, experiment, folder, report, results
+from jitrl.run import compare, folder, report, results
 from jitrl.run.compose import compose
 
 
@@ -33,14 +32,7 @@ def run(
     """
     settings = config.load(flags)
     where, parts = out or folder.default(settings), compose(settings)
-    with watched(settings.run.agent) as watch:
-        tally = experiment.run(settings, where, parts, watch=watch, command=COMMAND.get())
-    if tally.failed:
-        people().print(
-            f"{tally.failed} episodes failed; the same command plays them again "
-            f"(tracebacks are in the journals in {where})"
-        )
-        raise typer.Exit(1)
+    play_one(settings.run.agent, settings, parts, where)
     comparison = compare.compare([results.read(where)])
     if json:
         emit({**report.data(comparison, "jitrl.run/1"), "folder": str(where)})

@@ -164,6 +164,8 @@ class Tabular:
         """The table of a scope, with what was committed since it was last asked for."""
         with self._lock:
             table = self._tables.setdefault((scope, exclude), Table())
+            if newest(self._store, until) < table.version:  # others have asked for a later one
+                table = Table()
             table.refresh(self._store, scope, exclude, until)
             return table
 

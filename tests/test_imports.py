@@ -13,13 +13,14 @@ import jitrl
 
 ROOT = Path(jitrl.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
-WORDS = frozenset({"types", "ports", "training", "errors"})
+WORDS = frozenset({"types", "ports", "training", "errors", "functions"})
 """What every part of the house may import."""
 MAY_IMPORT = {
     "types": frozenset({"types"}),
     "errors": frozenset(),
     "ports": frozenset({"types"}),
     "training": frozenset({"types"}),
+    "functions": frozenset({"errors"}),
     "core": frozenset({"types", "errors", "core"}),
     "presets": WORDS | {"core"},
     "memory": WORDS | {"core", "memory"},

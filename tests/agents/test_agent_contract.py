@@ -14,5 +14,6 @@ def test_every_agent_keeps_the_contract(label, check):
 
 
 def test_every_agent_without_weights_of_its_own_is_put_to_the_contract():
+    # The agent gradient is put to it where torch is (tests/models/test_gradient.py).
     named = {label.removesuffix("-model") for label in ALL}
     assert named | {"gradient"} == set(registry.names("agents"))

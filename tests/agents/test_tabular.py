@@ -118,6 +118,17 @@ def test_an_episode_sees_the_memory_as_it_stood_at_the_given_version(store):
     assert sum(c.visits for c in episode.steps[0].decision.candidates) == 2
 
 
+def test_a_version_is_seen_as_it_was_though_others_have_seen_a_later_one(store):
+    world, agent = Toy("bandit", choices=3, seed=2), ucb(store, EnvironmentRewards())
+    live(agent, world, 3)
+    trial, then = Trial(world.tasks()[0], 0, 99, 0), store.head()
+    before = play(trial, world, ToyPrior(sd=0.0), agent.episode(until=then)).steps[0].decision
+    live(agent, world, 3, seed=1)
+    late = play(trial, world, ToyPrior(sd=0.0), agent.episode(until=then)).steps[0].decision
+    assert late == before
+    assert late.version == then
+
+
 def test_its_decisions_hold_the_chance_of_the_choice(store):
     world = Toy("bandit", seed=3, choices=3)
     agent = thompson(store, EnvironmentRewards())

@@ -148,6 +148,22 @@ def test_a_run_at_its_limit_of_calls_exits_with_6_and_goes_on_with_a_higher_one(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process cannot be sent Ctrl-C there")
+@pytest.mark.parametrize("asked", [("run", "--agent", "static"), ("compare",)])
+def test_episodes_that_failed_are_counted_and_exit_with_1(jitrl, tmp_path, asked):
+    (tmp_path / "here" / "failing_prior.py").write_text(
+        "def prior(prompt):\n"
+        "    if 'protocol1' in prompt.observation:\n"
+        "        raise RuntimeError('no answer')\n"
+        "    return dict.fromkeys(prompt.actions, 0.0)\n"
+    )
+    model = ("--model", "callable", "--model-options", "function=failing_prior:prior")
+    world = ("--env", "toy", "--env-options", "tasks=2,size=1", "--attempts", "1")
+    done = jitrl(*asked, *world, *model, "--max-failures", "5", "--out", "f", "--json")
+    assert (done.code, done.out) == (1, "")
+    said = " ".join(done.err.split())
+    assert "1 episodes of static failed; the same command plays them again (tracebacks" in said
+
+
 def test_an_interrupt_exits_with_130_and_the_run_can_be_resumed(tmp_path):
     command = [
         *(sys.executable, "-m", "jitrl.cli", "run", *ENV, *MODEL, "--agent", "static"),

@@ -137,7 +137,7 @@ def test_a_question_of_the_game_is_answered_by_its_number(env: ScienceWorld):
     task = env.task("find-animal:0")
     env.reset(task)
     env._server().step("go to kitchen")
-    asked = env._observe(str(env._server().step("pick up orange")), task)
+    asked = env._observe(str(env._server().step("pick up orange")), task, 0.0)
     assert asked.actions == ("0", "1")
     assert "Ambiguous request" in env.codec.state(asked, ()).text
 

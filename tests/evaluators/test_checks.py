@@ -61,16 +61,6 @@ def test_a_share_outside_its_range_is_an_error(value):
         Checks(lambda lived: {"filled": value}).judge(episode())
 
 
-def test_a_function_can_be_named(tmp_path, monkeypatch):
-    (tmp_path / "ev_checks_mine.py").write_text("def score(lived):\n    return 0.75\n")
-    monkeypatch.chdir(tmp_path)
-    assert sum(Checks("ev_checks_mine:score").judge(episode()).rewards) == 0.75
-    with pytest.raises(ConfigError, match=r"package\.module:name"):
-        Checks("ev_checks_mine:nothing")
-    with pytest.raises(ConfigError, match="cannot be called"):
-        Checks(3)
-
-
 def test_a_weight_is_at_least_0():
     with pytest.raises(ConfigError, match="at least 0"):
         Checks(weights={"clean": -1.0})

@@ -20,6 +20,7 @@ from jitrl.run.compose import compose
 from jitrl.run.loop import Trial, play
 from jitrl.run.weights import Weights
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.agent import CHECKS
 from jitrl.types import Prompt
 
 pytest.importorskip("torch", reason="torch is not installed (extra lora)")
@@ -38,6 +39,12 @@ SIZE = {"rank": 4, "layers": 2, "rate": 0.01}
 def store():
     with SQLiteStore(":memory:") as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def factory(small_model):
+    """Weights on one network, as the seeds of a run share it."""
+    return LoraFactory(Reading(small_model, history=0, temperature=8.0))
 
 
 def made(path, store, **options):
@@ -100,6 +107,13 @@ def test_a_decision_holds_the_numbers_that_made_it(small_model, store):
         (softmax((z + more) / 2) * np.log(softmax((z + more) / 2) / softmax(z / 2))).sum()
     )
     assert (last.reason, len(last.neighbors), last.rule != "") == ("weights", 0, True)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("method", METHODS)
+def test_it_keeps_the_contract_of_agents(factory, method, check):
+    size = {"rank": 2, "layers": 1, "epochs": 1, "batch": 4, "rate": 0.05}
+    check(lambda store, evaluator: Gradient(store, evaluator, factory, method=method, **size))
 
 
 def test_before_it_learned_it_acts_as_the_frozen_model(small_model, store):
@@ -220,6 +234,19 @@ def test_what_was_learned_from_an_episode_is_forgotten_when_it_is_taken_back(sma
     store.set_status("quarantined", episodes=[e.key for e in done if e.info["score"] > 0])
     agent.episode()
     assert agent.weights.corrections(prompt).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_an_episode_with_a_row_in_quarantine_is_not_trained_on(small_model, store):
+    world, model = Toy("protocol", size=2, choices=2), prior(small_model)
+    agent = made(small_model, store, method="sft")
+    assert any(e.info["score"] > 0 for e in live(agent, world, model, 12))
+    agent.episode()
+    prompt = Prompt("Reach", "protocol0 stage0", (), ("push0", "push1"))
+    assert agent.weights.corrections(prompt).any()
+    first = [change.rows[0].id for change in store.changes(0)]
+    store.set_status("quarantined", rows=first)
+    agent.episode()
+    assert not agent.weights.corrections(prompt).any()
 
 
 def test_episodes_of_another_agent_cannot_be_trained_on(small_model, store):

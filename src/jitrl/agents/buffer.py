@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.past import Past, PastEpisode
-from jitrl.agents.prompted import Prompted, check_counts, fitting, learner, prior_of
+from jitrl.agents.prior import prior_of
+from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.words import Words, steps, words
 from jitrl.core.rule import Choose
 from jitrl.ports import Evaluator, Store

@@ -27,7 +27,8 @@ from jitrl.agents.configuration import (
 )
 from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.past import Past, PastEpisode
-from jitrl.agents.prompted import Prompted, check_counts, fitting, learner, prior_of
+from jitrl.agents.prior import prior_of
+from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.questions import questions
 from jitrl.agents.words import steps, words
 from jitrl.core.rule import Choose

@@ -26,19 +26,21 @@ import math
 import threading
 import zlib
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 
 import numpy as np
 
 from jitrl.agents.batches import Batches, Lived, Method, Plan, grouped, replayed, supervised
+from jitrl.agents.prior import chosen_from, own_choice
+from jitrl.agents.stream import changes, newest
 from jitrl.core.credit import derive_rows
-from jitrl.core.rule import Choose
-from jitrl.core.update import drawn, kl_divergence, softmax
+from jitrl.core.rule import Choose, UpdateRule
+from jitrl.core.update import kl_divergence, softmax
 from jitrl.errors import ConfigError
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.training import Example, Goal, Matrices, Objective, Trainable, TrainableFactory
-from jitrl.types import Decision, Episode, Prompt, Proposal, Row, State, Task, Weighed
+from jitrl.types import Decision, Episode, Prompt, Proposal, Row, State, Task
 
+_PRIOR = UpdateRule()
 _OBJECTIVES: dict[Method, Objective] = {
     "sft": "likelihood",
     "grpo": "clipped",
@@ -156,6 +158,15 @@ class Gradient:
             self._catch_up(until)
             return GradientEpisode(self, self._trained.version, self._trained.digest)
 
+    def corrections(self, prompt: Prompt, version: int) -> np.ndarray:
+        """What the weights of ``version`` add to the logits of ``prompt.actions``, [A], nats.
+
+        Where another episode has trained them further meanwhile, they are made as they were.
+        """
+        with self._lock:
+            self._catch_up(version)
+            return self.weights.corrections(prompt)
+
     def learn(self, episode: Episode) -> Receipt:
         """Judge and commit; the weights follow when the next episode begins."""
         judgment = self._evaluator.judge(episode)
@@ -163,23 +174,19 @@ class Gradient:
 
     def _catch_up(self, until: int | None) -> None:
         """Train on the episodes up to version ``until`` that the weights do not know yet."""
-        head = self._store.head() if until is None else min(until, self._store.head())
+        head = newest(self._store, until)
         state = self._trained
         if head == state.version:
             return
-        stream = takewhile(lambda c: c.version <= head, self._store.changes(0))
         scores, digests, found = dict[str, float](), [self._start], dict[str, list[Row]]()
         inactive = set[int]()
-        for change in stream:
-            for row in change.rows:
-                (inactive.discard if row.status == "active" else inactive.add)(row.id)
+        for change in changes(self._store, 0, head, inactive):
             if change.kind == "append":
                 found.pop(change.episode, None)
                 found[change.episode] = list(change.rows)
         for key, rows in found.items():
-            active = [row.reward for row in rows if row.id not in inactive]
-            if active:
-                scores[key] = math.fsum(active)
+            if rows and inactive.isdisjoint(row.id for row in rows):
+                scores[key] = math.fsum(row.reward for row in rows)
                 said = f"{digests[-1]} {key} {scores[key]!r}"
                 digests.append(hashlib.blake2b(said.encode(), digest_size=6).hexdigest())
         known = len(state.lived)
@@ -193,8 +200,9 @@ class Gradient:
             if n < len(state.lived):
                 continue
             state.lived.append(_lived(self._store.episode(key), score))
+            has_moved = n >= known and self._train(key, n)
             state.digest = digests[n + 1]
-            if n >= known and self._train(key, n):
+            if has_moved:
                 self.weights.save(state.digest)
         state.version = head
 
@@ -248,44 +256,47 @@ class GradientEpisode:
         return prompt
 
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
-        """Choose by the frozen logits with what the weights add to them."""
-        agent, candidates = self._agent, proposal.candidates
-        z = np.array([c.logit for c in candidates], float)
-        asked = replace(prompt, notes="", actions=tuple(c.action for c in candidates))
-        correction = agent.weights.corrections(asked)
-        width = agent.temperature
-        prior, policy = softmax(z / width), softmax((z + correction) / width)
+        """Choose by the frozen logits with what the weights add to them.
+
+        Raises:
+            InputError: If there are no candidates, one occurs twice, or a logit is not finite.
+        """
+        agent = self._agent
+        alone = own_choice(proposal, _PRIOR, self._rng)
+        z = np.array([c.logit for c in alone.candidates])
+        asked = replace(prompt, notes="", actions=tuple(c.action for c in alone.candidates))
+        correction = agent.corrections(asked, self._version)
+        prior, policy = (softmax(x / agent.temperature) for x in (z, z + correction))
         chance = policy
         if agent.choose == "argmax":
             best = policy >= policy.max() - 1e-12
             chance = np.asarray(best / best.sum())
-        draw = float(self._rng.random())
         self._asked.append([prompt.goal, prompt.observation])
-        return Decision(
-            action=candidates[drawn(chance, draw)].action,
-            candidates=tuple(
-                Weighed(
-                    action=c.action,
-                    logit=c.logit,
-                    source=c.source,
-                    prior=float(softmax(z)[i]),
+        numbers = zip(
+            alone.candidates,
+            *(column.tolist() for column in (correction, z + correction, policy, chance)),
+            strict=True,
+        )
+        decision = chosen_from(
+            alone,
+            (
+                replace(
+                    c,
                     visits=0.0,
-                    q=0.0,
-                    advantage=0.0,
-                    scaled=0.0,
-                    bonus=0.0,
-                    correction=float(correction[i]),
-                    corrected=float(z[i] + correction[i]),
-                    probability=float(policy[i]),
-                    propensity=float(chance[i]),
+                    novelty=0.0,
+                    correction=more,
+                    corrected=corrected,
+                    probability=probability,
+                    propensity=propensity,
                 )
-                for i, c in enumerate(candidates)
+                for c, more, corrected, probability, propensity in numbers
             ),
+        )
+        return replace(
+            decision,
             kl=kl_divergence(policy, np.maximum(prior, 1e-300)),
-            draws=(draw,),
             rule=self._digest,
-            version=max(self._version, 0),
-            scorer=proposal.scorer,
+            version=self._version,
             reason="weights",
         )
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.past import PastEpisode
-from jitrl.agents.prompted import Prompted, learner, prior_of
+from jitrl.agents.prior import prior_of
+from jitrl.agents.prompted import Prompted, learner
 from jitrl.agents.words import words
 from jitrl.core.rule import Choose
 from jitrl.ports import Evaluator, Hint, Store

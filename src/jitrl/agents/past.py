@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Any
 
+from jitrl.agents.stream import changes, newest
 from jitrl.ports import Store
 from jitrl.types import Row
 
@@ -86,13 +86,9 @@ class _Stream:
     inactive: set[int] = field(default_factory=set)
 
     def follow(self, store: Store, scope: str, until: int) -> None:
-        for change in takewhile(
-            lambda c: c.version <= until, store.changes(self.version, scope=scope)
-        ):
+        for change in changes(store, self.version, until, self.inactive, scope=scope):
             if change.kind == "append":
                 self.rows[change.episode] = change.rows
-            for row in change.rows:
-                (self.inactive.discard if row.status == "active" else self.inactive.add)(row.id)
         self.version = max(self.version, until)
 
     def active(self) -> dict[str, tuple[Row, ...]]:
@@ -120,8 +116,7 @@ class Journal:
     ) -> Past:
         """The scored episodes of ``scope`` up to the version ``until`` (``None``: all)."""
         with self._lock:
-            head = self._store.head()
-            version = head if until is None else min(until, head)
+            version = newest(self._store, until)
             stream = self._streams.setdefault(scope, _Stream())
             if version < stream.version:
                 stream = _Stream()

@@ -12,7 +12,8 @@ import numpy as np
 
 from jitrl.agents.attended import Attended
 from jitrl.agents.corrected import Corrected, MemorySettings
-from jitrl.agents.prompted import check_counts, fitting, learner, prior_of
+from jitrl.agents.prior import own_choice, prior_of
+from jitrl.agents.prompted import check_counts, fitting, learner
 from jitrl.agents.words import Words, words
 from jitrl.core.rule import Choose, UpdateRule
 from jitrl.core.update import decide
@@ -120,11 +121,8 @@ class PromptUpdateEpisode:
         """
         attended = self._begun("act")
         attended.session.view.scored_by(proposal.scorer)
-        try:
-            decision = decide(proposal.candidates, (), self._agent.prior, self._rng)
-            known = self._weighed(proposal.candidates)
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        decision = own_choice(proposal, self._agent.prior, self._rng)
+        known = self._weighed(proposal.candidates)
         told = {c.action: c for c in known.candidates}
         decision = replace(
             decision,
@@ -133,7 +131,6 @@ class PromptUpdateEpisode:
             value=known.value,
             version=self._near.version,
             excluded=self._near.excluded,
-            scorer=proposal.scorer,
             mode="off",
             reason="off",
         )

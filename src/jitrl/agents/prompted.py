@@ -14,8 +14,8 @@ import numpy as np
 
 from jitrl.agents.corrected import Corrected, MemorySettings
 from jitrl.agents.past import Journal, Past, PastEpisode
-from jitrl.core.rule import Choose, UpdateRule
-from jitrl.core.update import decide
+from jitrl.agents.prior import own_choice
+from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task
@@ -96,23 +96,17 @@ class PromptedEpisode:
         return replace(prompt, notes=notes)
 
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
-        """The update without neighbors, which is the prior under these notes.
+        """What the prior chooses under these notes.
 
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
         """
         prior = self._agent.prior
         warmth = prior.temperature_prior * self._begun().temperature
-        try:
-            decision = decide(
-                proposal.candidates, (), replace(prior, temperature_prior=warmth), self._rng
-            )
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        decision = own_choice(proposal, replace(prior, temperature_prior=warmth), self._rng)
         self._steps += 1
         return replace(
             decision,
-            scorer=proposal.scorer,
             mode="off",
             reason="off",
             version=self._past.version,
@@ -161,18 +155,6 @@ def learner(agent: str, store: Store, evaluator: Evaluator, settings: MemorySett
             f"{settings.holdout:g}; it needs 'act' and 0 (the agent static has no memory)"
         )
     return Corrected(store, evaluator, settings)
-
-
-def prior_of(agent: str, temperature: float, choose: Choose) -> UpdateRule:
-    """The rule that draws from the prior.
-
-    Raises:
-        ConfigError: If a value is impossible.
-    """
-    try:
-        return UpdateRule(temperature_prior=temperature, choose=choose)
-    except ValueError as error:
-        raise ConfigError(f"agent {agent}: {error}") from error
 
 
 def check_counts(agent: str, **counts: int) -> None:

@@ -15,7 +15,8 @@ from jitrl.agents.asked import Author, asked, read_text
 from jitrl.agents.buffer import result
 from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.past import Past, PastEpisode
-from jitrl.agents.prompted import Prompted, check_counts, fitting, learner, prior_of
+from jitrl.agents.prior import prior_of
+from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.questions import questions
 from jitrl.agents.words import listed, look, steps, words
 from jitrl.core.rule import Choose

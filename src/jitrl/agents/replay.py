@@ -10,10 +10,9 @@ import numpy as np
 
 from jitrl.agents.corrected import Corrected, MemorySettings
 from jitrl.agents.past import Journal, Past, PastEpisode
-from jitrl.agents.prompted import learner, prior_of
+from jitrl.agents.prior import chosen_from, own_choice, prior_of
+from jitrl.agents.prompted import learner
 from jitrl.core.rule import Choose, UpdateRule
-from jitrl.core.update import decide, kl_divergence
-from jitrl.errors import InputError
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, Row, State, Task
 
@@ -119,20 +118,12 @@ class ReplayEpisode:
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
         """
-        try:
-            decision = decide(proposal.candidates, (), self._agent.prior, self._rng)
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        decision = own_choice(proposal, self._agent.prior, self._rng)
         action = self._next(state)
         if any(c.action == action for c in proposal.candidates):
             self._at += 1
             decision = _repeating(decision, action)
-        return replace(
-            decision,
-            scorer=proposal.scorer,
-            version=self._past.version,
-            excluded=self._past.excluded,
-        )
+        return replace(decision, version=self._past.version, excluded=self._past.excluded)
 
     def _next(self, state: State) -> str:
         """The path's action here; "" off the path."""
@@ -153,15 +144,8 @@ class ReplayEpisode:
 
 def _repeating(decision: Decision, action: str) -> Decision:
     """The decision that takes ``action`` for certain."""
-    chance = np.array([float(c.action == action) for c in decision.candidates])
-    prior = np.array([c.prior for c in decision.candidates])
-    return replace(
-        decision,
-        action=action,
-        candidates=tuple(
-            replace(c, visits=float(p), probability=float(p), propensity=float(p))
-            for c, p in zip(decision.candidates, chance, strict=True)
-        ),
-        kl=kl_divergence(chance, prior),
-        reason="",
+    chances = ((c, float(c.action == action)) for c in decision.candidates)
+    decision = chosen_from(
+        decision, (replace(c, visits=p, probability=p, propensity=p) for c, p in chances)
     )
+    return replace(decision, reason="")

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from jitrl.agents.prior import own_choice, prior_of
 from jitrl.core.rule import Choose, UpdateRule
-from jitrl.core.update import decide
-from jitrl.errors import ConfigError
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task
 
@@ -31,15 +30,12 @@ class Static:
         temperature: float = 1.0,
         choose: Choose = "sample",
     ) -> None:
-        try:
-            rule = UpdateRule(temperature_prior=temperature, choose=choose)
-        except ValueError as error:
-            raise ConfigError(f"agent static: {error}") from error
-        self._store, self._evaluator, self._rule = store, evaluator, rule
+        self._store, self._evaluator = store, evaluator
+        self._prior = prior_of("static", temperature, choose)
 
     def episode(self, *, exclude: frozenset[str] = frozenset(), until: int | None = None) -> Frozen:
         """An agent for one episode; what it must not see of the memory makes no difference."""
-        return Frozen(self._store, self._evaluator, self._rule)
+        return Frozen(self._store, self._evaluator, self._prior)
 
 
 class Frozen:
@@ -47,8 +43,8 @@ class Frozen:
 
     name = "static"
 
-    def __init__(self, store: Store, evaluator: Evaluator, rule: UpdateRule) -> None:
-        self._store, self._evaluator, self._rule = store, evaluator, rule
+    def __init__(self, store: Store, evaluator: Evaluator, prior: UpdateRule) -> None:
+        self._store, self._evaluator, self._prior = store, evaluator, prior
         self._rng = np.random.default_rng(0)
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
@@ -60,13 +56,13 @@ class Frozen:
         return prompt
 
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
-        """The update without neighbors, which is the prior.
+        """What the prior chooses.
 
         Raises:
-            ValueError: If there are no candidates, one occurs twice, or a logit is not finite.
+            InputError: If there are no candidates, one occurs twice, or a logit is not finite.
         """
-        decision = decide(proposal.candidates, (), self._rule, self._rng)
-        return replace(decision, scorer=proposal.scorer, mode="off", reason="static")
+        decision = own_choice(proposal, self._prior, self._rng)
+        return replace(decision, mode="off", reason="static")
 
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """Nothing follows from it."""

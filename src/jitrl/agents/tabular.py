@@ -10,18 +10,20 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import takewhile
 
 import numpy as np
 
+from jitrl.agents.prior import chosen_from, own_choice
+from jitrl.agents.stream import changes, newest
 from jitrl.core.credit import derive_rows
-from jitrl.core.update import drawn, kl_divergence, softmax
+from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError
 from jitrl.ports import Evaluator, Receipt, Store
-from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task, Weighed
+from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task
 
+_PRIOR = UpdateRule()
 _GRID = 400  # points of the integral over the best action's value
 
 
@@ -162,6 +164,8 @@ class Tabular:
         """The table of a scope, with what was committed since it was last asked for."""
         with self._lock:
             table = self._tables.setdefault((scope, exclude), Table())
+            if newest(self._store, until) < table.version:  # others have asked for a later one
+                table = Table()
             table.refresh(self._store, scope, exclude, until)
             return table
 
@@ -183,18 +187,14 @@ class Table:
 
     def refresh(self, store: Store, scope: str, exclude: frozenset[str], until: int | None) -> None:
         """Take in what was committed up to ``until``; start over if a row changed its status."""
-        head = store.head() if until is None else min(until, store.head())
+        head = newest(store, until)
         if head <= self.version:
             return
-        changes = takewhile(lambda c: c.version <= head, store.changes(self.version, scope=scope))
-        known = list(changes)
-        for change in known:
-            for row in change.rows:
-                (self.inactive.discard if row.status == "active" else self.inactive.add)(row.id)
+        known = list(changes(store, self.version, head, self.inactive, scope=scope))
         if any(change.kind != "append" for change in known):
             self.tallies.clear()
             self.left_out.clear()
-            known = list(takewhile(lambda c: c.version <= head, store.changes(0, scope=scope)))
+            known = list(changes(store, 0, head, self.inactive, scope=scope))
         for change in known:
             for row in change.rows if change.kind == "append" else ():
                 if row.task in exclude:
@@ -222,42 +222,39 @@ class TabularEpisode:
         return prompt
 
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
-        """Choose by what the table holds of this very state."""
+        """Choose by what the table holds of this very state.
+
+        Raises:
+            InputError: If there are no candidates, one occurs twice, or a logit is not finite.
+        """
+        alone = own_choice(proposal, _PRIOR, self._rng)
         table = self._agent.table(self._scope, self._exclude, self._until)
         tallies = [table.tallies.get((state, c.action), Tally()) for c in proposal.candidates]
-        prior = softmax(np.array([c.logit for c in proposal.candidates], float))
+        prior = np.array([c.prior for c in alone.candidates])
         chance = self._agent.policy(tallies, prior)
-        draw = float(self._rng.random())
-        chosen = drawn(chance, draw)
         n = sum(t.n for t in tallies)
         value = sum(t.total for t in tallies) / n if n else 0.0
-        weighed = tuple(
-            Weighed(
-                action=c.action,
-                logit=c.logit,
-                source=c.source,
-                prior=float(prior[i]),
-                visits=float(t.n),
-                q=t.mean,
-                advantage=t.mean - value,
-                scaled=t.mean - value,
-                bonus=0.0,
-                correction=0.0,
-                corrected=c.logit,
-                probability=float(chance[i]),
-                propensity=float(chance[i]),
-                novelty=1.0 / (1.0 + t.n),
-            )
-            for i, (c, t) in enumerate(zip(proposal.candidates, tallies, strict=True))
+        decision = chosen_from(
+            alone,
+            (
+                replace(
+                    c,
+                    visits=float(t.n),
+                    q=t.mean,
+                    advantage=t.mean - value,
+                    scaled=t.mean - value,
+                    probability=p,
+                    propensity=p,
+                    novelty=1.0 / (1.0 + t.n),
+                )
+                for c, t, p in zip(alone.candidates, tallies, chance.tolist(), strict=True)
+            ),
         )
-        return Decision(
-            action=proposal.candidates[chosen].action,
-            candidates=weighed,
+        return replace(
+            decision,
             value=value,
-            kl=kl_divergence(chance, prior),
-            draws=(draw,),
+            rule="",
             version=table.version,
-            scorer=proposal.scorer,
             excluded=table.left_out.get(state, 0),
             reason="" if n else "empty",
         )

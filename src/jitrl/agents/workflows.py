@@ -16,7 +16,8 @@ from jitrl.agents.buffer import result
 from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.induction import Workflow, induced
 from jitrl.agents.past import Past, PastEpisode
-from jitrl.agents.prompted import Prompted, check_counts, fitting, learner, prior_of
+from jitrl.agents.prior import prior_of
+from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.questions import questions
 from jitrl.agents.words import steps, words
 from jitrl.core.rule import Choose

@@ -1,4 +1,4 @@
-"""Attempts at one task, one after the other, from an empty memory on."""
+"""Attempts at tasks, each learned from; those at one task from an empty memory on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from jitrl import registry
 from jitrl.config import Memory, Rewards
 from jitrl.evaluators.environment import EnvironmentRewards
-from jitrl.ports import Agent, Environment, Evaluator, Proposer
+from jitrl.ports import Agent, Environment, Evaluator, Proposer, Store
 from jitrl.run.loop import Trial, play
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode, Task
@@ -38,20 +38,48 @@ def attempt(
         rewards: When the agent learns of rewards.
         evaluator: Who scores the episodes; the environment's own rewards if ``None``.
     """
-    episodes = []
     with closing(SQLiteStore(":memory:")) as store:
-        learner: Agent = registry.create(
-            "agents",
-            agent,
-            options,
-            store=store,
-            evaluator=evaluator or EnvironmentRewards(),
-            settings=Memory(**memory),
-        )
-        for number in range(attempts):
-            acting = learner.episode()
-            trial = Trial(task, world_seed, number, seed)
-            episode = play(trial, world, prior, acting, rewards=rewards)
-            acting.learn(episode)
-            episodes.append(episode)
-    return episodes
+        learner = opened(agent, options, memory, store, evaluator)
+        return [
+            lived(learner, Trial(task, world_seed, number, seed), world, prior, rewards=rewards)
+            for number in range(attempts)
+        ]
+
+
+def opened(
+    agent: str,
+    options: Mapping[str, Any],
+    memory: Mapping[str, Any],
+    store: Store,
+    evaluator: Evaluator | None = None,
+) -> Agent:
+    """An agent on a store, as ``attempt`` takes its name, options, memory and evaluator."""
+    made: Agent = registry.create(
+        "agents",
+        agent,
+        options,
+        store=store,
+        evaluator=evaluator or EnvironmentRewards(),
+        settings=Memory(**memory),
+    )
+    return made
+
+
+def lived(
+    agent: Agent,
+    trial: Trial,
+    world: Environment,
+    prior: Proposer,
+    *,
+    rewards: Rewards = "after",
+    exclude: frozenset[str] = frozenset(),
+) -> Episode:
+    """One episode, played and learned from.
+
+    Args:
+        exclude: Tasks that are left out of the memory.
+    """
+    acting = agent.episode(exclude=exclude)
+    episode = play(trial, world, prior, acting, rewards=rewards)
+    acting.learn(episode)
+    return episode

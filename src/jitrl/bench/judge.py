@@ -6,7 +6,6 @@ bootstrapped by task.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -17,9 +16,9 @@ import numpy as np
 from jitrl.bench import machine
 from jitrl.bench.attempts import attempt
 from jitrl.bench.judge_prior import Inclined
-from jitrl.bench.learning import Number
-from jitrl.bench.learning_pool import Tell, each
-from jitrl.core.stats import Difference, bootstrap, paired_difference
+from jitrl.bench.learning_pool import Tell, by_arm, each, parts
+from jitrl.bench.means import Number, mean_of
+from jitrl.core.stats import Difference, paired_difference
 from jitrl.envs.backoffice import Backoffice
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.simulated import Kind, Simulated
@@ -33,6 +32,7 @@ FEWER = (0.7, 0.9, 1.0)
 BIAS = 0.3
 FINAL = 5
 """Attempts at the end that the final success is the mean of."""
+_SHARE = 6  # tasks that a process plays in one go
 LEAD, SD = 4.0, 1.5
 """Of the frozen model's prior, nats."""
 
@@ -193,16 +193,11 @@ def measure(
         tell: Called with the share that is done.
     """
     arms, places = arms or SETS[what], _spread(tasks)
-    parts = [places[first : first + 6] for first in range(0, len(places), 6)]
-    jobs = [Job(arm, part, range(seeds), attempts) for arm in arms for part in parts]
-    played = each(run, jobs, workers, tell)
-    mine = {
-        arm.name: [p for job, p in zip(jobs, played, strict=True) if job.arm is arm] for arm in arms
-    }
-    tables = {
-        name: np.array(list(itertools.chain.from_iterable(p.scores for p in parts_played)))
-        for name, parts_played in mine.items()
-    }
+    jobs = [
+        Job(arm, part, range(seeds), attempts) for arm in arms for part in parts(places, _SHARE)
+    ]
+    mine = by_arm(arms, jobs, each(run, jobs, workers, tell))
+    tables = {name: np.concatenate([p.scores for p in of]) for name, of in mine.items()}
     listed = Backoffice(instances=1).tasks()
     return Report(
         SCHEMA,
@@ -277,8 +272,8 @@ def _result(arm: Arm, tables: Mapping[str, np.ndarray], played: Sequence[Played]
     )
     return Result(
         arm=arm,
-        average=_number(scores),
-        final=_number(last),
+        average=mean_of(scores.mean(axis=2)),
+        final=mean_of(last.mean(axis=2)),
         gain=_beyond(scores, tables.get(LEVELS[0].name)),
         over_static=_beyond(scores, tables.get(LEVELS[1].name)),
         right=right / judged if judged else None,
@@ -291,8 +286,3 @@ def _beyond(scores: np.ndarray, base: np.ndarray | None) -> Difference | None:
     if base is None or scores is base:
         return None
     return paired_difference(scores[:, :, -FINAL:], base[:, :, -FINAL:])
-
-
-def _number(scores: np.ndarray) -> Number:
-    cells = scores.mean(axis=2)
-    return Number(float(cells.mean()), bootstrap(cells))

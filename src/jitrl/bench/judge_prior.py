@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from jitrl.bench.learning_priors import next_on_path
+from jitrl.envs.toy import ToyPrior
 from jitrl.types import Candidate, Prompt, Proposal
 
 
@@ -26,21 +26,13 @@ class Inclined:
 
     def __init__(self, path: Sequence[str], lead: float, sd: float, seed: int) -> None:
         self.name = f"inclined/lead={lead:g}/sd={sd:g}/seed={seed}"
-        self._path, self._lead, self._sd, self._seed = tuple(path), lead, sd, seed
-        self._known: dict[str, float] = {}
+        self._path, self._lead, self._noise = tuple(path), lead, ToyPrior(sd, seed)
 
     def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
         """Every action of the prompt with its logit; ``rng`` is not used."""
         right = next_on_path(self._path, prompt.history)
         candidates = tuple(
-            Candidate(action, self._lead * (action == right) + self._noise(prompt, action))
-            for action in prompt.actions
+            Candidate(c.action, self._lead * (c.action == right) + c.logit)
+            for c in self._noise.propose(prompt, rng).candidates
         )
         return Proposal(candidates, "inclined", self.name)
-
-    def _noise(self, prompt: Prompt, action: str) -> float:
-        key = f"{prompt.goal}\n{prompt.observation}\n{action}"
-        if key not in self._known:
-            rng = np.random.default_rng([self._seed, zlib.crc32(key.encode())])
-            self._known[key] = self._sd * float(rng.standard_normal())
-        return self._known[key]

@@ -6,7 +6,6 @@ are paired by game and seed; differences are bootstrapped by game.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -17,15 +16,10 @@ import numpy as np
 from jitrl.bench import machine
 from jitrl.bench.attempts import attempt
 from jitrl.bench.learning_arms import Arm
-from jitrl.bench.learning_pool import Tell, each
+from jitrl.bench.learning_pool import Tell, by_arm, each, parts
 from jitrl.bench.learning_priors import Known
-from jitrl.core.stats import (
-    Difference,
-    Interval,
-    NoInterval,
-    bootstrap,
-    paired_difference,
-)
+from jitrl.bench.means import Number, mean_of
+from jitrl.core.stats import Difference, paired_difference
 from jitrl.envs.textworld_express import TextWorldExpress
 from jitrl.ports import Environment
 
@@ -33,14 +27,6 @@ SCHEMA = "jitrl.bench.learn/1"
 GAMES = ("twc", "cook", "coin")
 SEEDS = tuple(range(40, 58))
 _SHARE = 9  # games that a process plays in one go
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A mean over games and seeds with its interval, games resampled."""
-
-    mean: float
-    interval: Interval | NoInterval
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +71,7 @@ class Job:
     """What one process plays in one go."""
 
     arm: Arm
-    games: tuple[str, ...]
+    games: Sequence[str]
     seeds: tuple[int, ...]
 
 
@@ -112,13 +98,9 @@ def measure(
         MissingExtra: If textworld-express or Java is not installed.
     """
     ids = [f"{kind}:{seed}" for kind in games for seed in game_seeds]
-    parts = [tuple(ids[first : first + _SHARE]) for first in range(0, len(ids), _SHARE)]
-    jobs = [Job(arm, part, tuple(seeds)) for arm in arms for part in parts]
-    played = each(run, jobs, workers, tell)
-    tables: dict[str, np.ndarray] = {}
-    for arm in arms:
-        mine = [scores for job, scores in zip(jobs, played, strict=True) if job.arm is arm]
-        tables[arm.name] = np.array(list(itertools.chain.from_iterable(mine)))
+    jobs = [Job(arm, part, tuple(seeds)) for arm in arms for part in parts(ids, _SHARE)]
+    mine = by_arm(arms, jobs, each(run, jobs, workers, tell))
+    tables = {name: np.concatenate(scores) for name, scores in mine.items()}
     return Report(
         SCHEMA,
         what,
@@ -175,7 +157,7 @@ def _result(arm: Arm, first: Arm, tables: Mapping[str, np.ndarray], ids: Sequenc
     scores = tables[arm.name]
     base = arm.against or first.name
     kinds = np.array([id.partition(":")[0] for id in ids])
-    numbers = {part: _number(scores[:, :, cut].mean(axis=2)) for part, cut in PARTS.items()}
+    numbers = {part: mean_of(scores[:, :, cut].mean(axis=2)) for part, cut in PARTS.items()}
     other = tables[base]
     differences = {}
     if base != arm.name:
@@ -190,17 +172,12 @@ def _result(arm: Arm, first: Arm, tables: Mapping[str, np.ndarray], ids: Sequenc
         avg=numbers["avg"],
         first_five=numbers["first_five"],
         last_five=numbers["last_five"],
-        best=_number(scores.max(axis=2)),
+        best=mean_of(scores.max(axis=2)),
         against="" if base == arm.name else base,
         differences=differences,
         by_game={kind: _three(scores[kinds == kind]) for kind in dict.fromkeys(kinds.tolist())},
         scores=np.round(scores, 4).tolist(),
     )
-
-
-def _number(cells: np.ndarray) -> Number:
-    """Mean of ``cells`` [games, seeds]."""
-    return Number(float(cells.mean()), bootstrap(cells))
 
 
 def _three(scores: np.ndarray) -> tuple[float, float, float]:

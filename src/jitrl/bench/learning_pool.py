@@ -5,10 +5,26 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+Item = TypeVar("Item")
+
+
+class Arm(Protocol):
+    """What is compared."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class OfArm(Protocol):
+    """A job of one arm."""
+
+    @property
+    def arm(self) -> Arm: ...
+
 
 Tell = Callable[[float], None]
 """Called with the share of the jobs that is done."""
@@ -35,3 +51,18 @@ def each(
             results[places[future]] = future.result()
             tell(len(results) / len(jobs))
     return [results[place] for place in range(len(jobs))]
+
+
+def parts(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
+    """``items`` in parts of ``size``, each for one process; the last may be smaller."""
+    return [items[first : first + size] for first in range(0, len(items), size)]
+
+
+def by_arm(
+    arms: Sequence[Arm], jobs: Sequence[OfArm], played: Sequence[Result]
+) -> dict[str, list[Result]]:
+    """What came of the jobs of each arm, by its name."""
+    return {
+        arm.name: [one for job, one in zip(jobs, played, strict=True) if job.arm is arm]
+        for arm in arms
+    }

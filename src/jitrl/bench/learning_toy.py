@@ -10,7 +10,7 @@ import numpy as np
 
 from jitrl.bench.attempts import attempt
 from jitrl.bench.learning_arms import RULE_A, TUNED_PAPER
-from jitrl.bench.learning_pool import Tell, each
+from jitrl.bench.learning_pool import Tell, each, parts
 from jitrl.core.stats import Interval, NoInterval, bootstrap
 from jitrl.envs.toy import Toy, ToyPrior
 from jitrl.ports import Environment
@@ -72,17 +72,17 @@ def measure(
     Args:
         seeds: So many protocols, each with its own prior.
     """
-    parts = [range(first, min(first + _SHARE, seeds)) for first in range(0, seeds, _SHARE)]
+    shares = parts(range(seeds), _SHARE)
     jobs = [
-        Lessons(agent, memory, slip, part, episodes)
+        Lessons(agent, memory, slip, share, episodes)
         for agent, memory in RULES.values()
-        for part in parts
+        for share in shares
     ]
     played = each(run, jobs, workers, tell)
     found = []
     for i, name in enumerate(RULES):
-        mine = played[i * len(parts) : (i + 1) * len(parts)]
-        found.append(summed(name, slip, np.array([row for part in mine for row in part])))
+        mine = played[i * len(shares) : (i + 1) * len(shares)]
+        found.append(summed(name, slip, np.concatenate(mine)))
     return found
 
 

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from jitrl.bench import machine, transfer_backoffice, transfer_text
-from jitrl.bench.learning import GAMES, SEEDS, Number
+from jitrl.bench.learning import GAMES, SEEDS
 from jitrl.bench.learning_pool import Tell, each
+from jitrl.bench.means import Number, mean_of
 from jitrl.bench.transfer_arms import Arm, Prior
 from jitrl.bench.transfer_jobs import First, Split, kept
-from jitrl.core.stats import Difference, bootstrap, paired_difference
+from jitrl.core.stats import Difference, paired_difference
 
 SCHEMA = "jitrl.bench.transfer/1"
 SHOP = 1
@@ -175,7 +176,7 @@ def _result(arm: Arm, arms: Sequence[Arm], split: Split, firsts: Sequence[First]
     return Result(
         arm=arm,
         split=split,
-        score=Number(float(ours.mean()), bootstrap(ours)),
+        score=mean_of(ours),
         attempts=ours.size,
         strength=float(np.mean([one.strength for one in mine])),
         against_cold=_difference(ours, cold),

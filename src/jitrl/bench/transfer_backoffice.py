@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import cast
 
+from jitrl.bench.attempts import lived
 from jitrl.bench.learning_priors import Known
 from jitrl.bench.transfer_arms import DEFAULT, Arm, Prior
 from jitrl.bench.transfer_jobs import First, Test, first, learner
@@ -15,7 +16,7 @@ from jitrl.bench.transfer_memory import tampered
 from jitrl.bench.transfer_prior import Noisy
 from jitrl.envs.backoffice import Backoffice
 from jitrl.ports import Environment, Proposer
-from jitrl.run.loop import Trial, play
+from jitrl.run.loop import Trial
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Task
 
@@ -108,10 +109,8 @@ def live(job: Job, world: Backoffice, train: Sequence[Test], store: SQLiteStore)
     agent = learner(DEFAULT, store)
     for test in train:
         for attempt in range(ATTEMPTS):
-            acting = agent.episode()
             trial = Trial(test.task, test.index, attempt, job.seed)
-            prior = prior_of(job, world, test.task)
-            acting.learn(play(trial, cast(Environment, world), prior, acting))
+            lived(agent, trial, cast(Environment, world), prior_of(job, world, test.task))
 
 
 def _measured(

@@ -12,12 +12,10 @@ from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
-from jitrl import registry
+from jitrl.bench.attempts import opened
 from jitrl.bench.machine import facts
 from jitrl.bench.transfer_arms import Arm
-from jitrl.config import Memory
 from jitrl.errors import StoreError
-from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.ports import Agent, Environment, Proposer
 from jitrl.run.loop import Trial, play
 from jitrl.stores.sqlite import SQLiteStore
@@ -63,15 +61,7 @@ AnyJob = TypeVar("AnyJob", bound=Job)
 
 def learner(arm: Arm, store: SQLiteStore) -> Agent:
     """The agent of an arm on a memory."""
-    agent: Agent = registry.create(
-        "agents",
-        arm.agent,
-        {},
-        store=store,
-        evaluator=EnvironmentRewards(),
-        settings=Memory(**arm.memory),
-    )
-    return agent
+    return opened(arm.agent, {}, arm.memory, store)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import cast
 
+from jitrl.bench.attempts import lived
 from jitrl.bench.learning_priors import Known
 from jitrl.bench.transfer_arms import DEFAULT, Arm
 from jitrl.bench.transfer_jobs import First, Test, first, learner
 from jitrl.envs.textworld_express import TextWorldExpress
 from jitrl.ports import Environment
-from jitrl.run.loop import Trial, play
+from jitrl.run.loop import Trial
 from jitrl.stores.sqlite import SQLiteStore
 
 
@@ -50,9 +51,8 @@ def _live(job: Job, world: TextWorldExpress, tests: list[Test], store: SQLiteSto
         agent = learner(DEFAULT, store)
         others = frozenset(other.task.id for other in tests if other is not test)
         for attempt in range(job.attempts):
-            acting = agent.episode(exclude=others)
             trial = Trial(test.task, test.index, attempt, job.seed)
-            acting.learn(play(trial, cast(Environment, world), Known("uniform"), acting))
+            lived(agent, trial, cast(Environment, world), Known("uniform"), exclude=others)
 
 
 def _measured(

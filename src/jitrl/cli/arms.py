@@ -68,14 +68,23 @@ def play(arms: Sequence[Arm], where: Path, *, shared: bool = False) -> list[str]
         if shared:
             others = [path.parent for path in where.glob("*/ledger.db")]
             settings = purse.within(settings, folder, others)
-        played.append(_played(arm.label, settings, made, folder))
+        play_one(arm.label, settings, made, folder)
+        played.append(f"{arm.label}={folder}")
     return played
 
 
-def _played(label: str, settings: config.Settings, parts: Parts, folder: Path) -> str:
+def play_one(label: str, settings: config.Settings, parts: Parts, folder: Path) -> None:
+    """Play one run, or what is missing of it, under a bar.
+
+    Raises:
+        BudgetExceeded: At a limit; what was finished is kept.
+        typer.Exit: With 1, if episodes failed.
+    """
     with watched(label) as watch:
         tally = experiment.run(settings, folder, parts, watch=watch, command=COMMAND.get())
     if tally.failed:
-        people().print(f"{tally.failed} episodes of {label} failed; run the same again")
+        people().print(
+            f"{tally.failed} episodes of {label} failed; the same command plays them again "
+            f"(tracebacks are in the journals in {folder})"
+        )
         raise typer.Exit(1)
-    return f"{label}={folder}"

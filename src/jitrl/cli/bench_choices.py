@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.text import Text
 
-from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.settings import Flags, with_settings
-from jitrl.errors import StoreError
+from jitrl.cli.output import JSON, emit, people, writing
+from jitrl.cli.settings import Flags, names, with_settings
 
 if TYPE_CHECKING:
     from jitrl.analysis.compare import Comparison
@@ -65,7 +64,7 @@ def choices(
 
     choice = CHOICES[what]
     asked = given(WORLDS[world], flags)
-    wanted = {agent.strip() for agent in agents.split(",") if agent.strip()}
+    wanted = names(agents)
     arms = [
         arm
         for i, arm in enumerate(parsed(asked, choice.arms))
@@ -111,9 +110,7 @@ def _write(path: Path, comparison: Comparison, values: tuple[str, ...]) -> None:
     from jitrl.report import page
     from jitrl.report.words import ENGLISH
 
-    try:
-        text = page.html(comparison, ENGLISH, COMMAND.get(), values=values)
+    text = page.html(comparison, ENGLISH, COMMAND.get(), values=values)
+    with writing(path):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
     people().print(f"wrote {path}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from jitrl.cli.bench_learning import bar, difference, number, short
-from jitrl.cli.output import JSON, emit, people, table
-from jitrl.errors import InputError, StoreError
+from jitrl.cli.output import JSON, emit, people, table, writing
+from jitrl.errors import InputError
 
 if TYPE_CHECKING:
     from jitrl.bench.judge import Result
@@ -52,10 +52,8 @@ def judge(
         )
     _show(report.results)
     if chart is not None:
-        try:
+        with writing(chart):
             chart.write_text(svg(report), encoding="utf-8")
-        except OSError as error:
-            raise StoreError(f"{chart} cannot be written: {error.strerror}") from error
         people().print(f"wrote {chart}")
     if json:
         emit(msgspec.to_builtins(report))

@@ -14,7 +14,8 @@ from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.learning import Number, Result
+    from jitrl.bench.learning import Result
+    from jitrl.bench.means import Number
     from jitrl.core.stats import Difference, Interval, NoInterval
 
 

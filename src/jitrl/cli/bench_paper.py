@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from jitrl.cli.output import JSON, emit, people, table
-from jitrl.cli.settings import Flags, with_settings
+from jitrl.cli.settings import Flags, names, with_settings
 from jitrl.errors import BudgetExceeded, InputError
 
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ def _run(
     asked: Flags = {**flags, "run": {**PROTOCOL["run"], **flags.get("run", {})}}
     if max_usd is not None:
         asked["budget"] = {**asked.get("budget", {}), "max_dollars": max_usd}
-    names = [agent.strip() for agent in agents.split(",") if agent.strip()] or list(ARMS)
-    arms = parsed(asked, names, "--agents")
+    arms = parsed(asked, names(agents) or list(ARMS), "--agents")
     for arm in arms:
         compose(arm.settings)
     where = out or folder.default(config.load(asked), "paper")

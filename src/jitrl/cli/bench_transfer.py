@@ -10,6 +10,7 @@ import typer
 
 from jitrl.cli.bench_learning import bar, chosen, difference, number, numbers, short
 from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.settings import names
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ def transfer(
     from jitrl.envs.textworld_express import GAMES
 
     wanted = chosen(SETS[what], arms, always=("cold", "default"))
-    names = [name.strip() for name in kinds.split(",") if name.strip()]
-    if not names or any(name not in GAMES for name in names):
+    games_of = names(kinds)
+    if not games_of or any(name not in GAMES for name in games_of):
         raise InputError(f"--kinds {kinds!r} must be among {', '.join(GAMES)}")
     folder = "" if out is None else str(out)
     with bar(what) as tell:
@@ -79,7 +80,7 @@ def transfer(
             report = bench.text(
                 what,
                 wanted,
-                games=names,
+                games=games_of,
                 game_seeds=numbers(games),
                 seeds=range(seeds or 2),
                 folder=folder,

@@ -14,7 +14,7 @@ from jitrl.analysis.results import gather
 from jitrl.cli.arms import parsed, play
 from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.report import check, write
-from jitrl.cli.settings import Flags, with_settings
+from jitrl.cli.settings import Flags, names, with_settings
 from jitrl.cli.table import show
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError
@@ -69,7 +69,7 @@ def compare(
     "no evidence". Every verdict exits with 0 unless --require asks for one.
     """
     check(to)
-    arm = [*(agent.strip() for agent in agents.split(",") if agent.strip()), *arm]
+    arm = [*names(agents), *arm]
     if folders and (arm or flags):
         raise InputError("give either finished runs or settings to run, not both")
     if not folders:

@@ -25,8 +25,7 @@ from jitrl.analysis.compare import Comparison
 from jitrl.cli import explain_words
 from jitrl.cli.explain_tables import explained
 from jitrl.cli.main import COMMAND
-from jitrl.cli.output import JSON, emit, people
-from jitrl.errors import StoreError
+from jitrl.cli.output import JSON, emit, people, writing
 from jitrl.presets import load
 from jitrl.report import grid, page
 from jitrl.report import words as tables
@@ -320,8 +319,6 @@ def plotted(comparison: Comparison, words: Words) -> Text:
 def _written(plan: demos.Plan, comparison: Comparison, names: tables.Words) -> Path:
     """The HTML report."""
     path = plan.folder / "report.html"
-    try:
+    with writing(path):
         path.write_text(page.html(comparison, names, COMMAND.get()), encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
     return path

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any
 from unicodedata import category
 
@@ -15,6 +17,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from jitrl.errors import StoreError
 
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -67,6 +71,19 @@ def emit(data: Mapping[str, Any]) -> None:
     if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
         text = json.dumps(json.loads(raw), indent=2)
     sys.stdout.write(text + "\n")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """For a block that writes ``path``.
+
+    Raises:
+        StoreError: If the system does not let it.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def tell(text: str, style: str = "") -> None:

@@ -12,9 +12,9 @@ import typer
 from jitrl.analysis.compare import Comparison, compare
 from jitrl.analysis.results import gather
 from jitrl.cli.main import COMMAND
-from jitrl.cli.output import emit, people, printable
+from jitrl.cli.output import emit, people, printable, writing
 from jitrl.core.stats import Cluster
-from jitrl.errors import InputError, StoreError
+from jitrl.errors import InputError
 from jitrl.report import chart, page
 from jitrl.report.data import data
 from jitrl.report.markdown import markdown
@@ -68,7 +68,7 @@ def write(paths: Sequence[Path], comparison: Comparison, words: Words) -> None:
 
 
 def _write(path: Path, comparison: Comparison, words: Words) -> None:
-    try:
+    with writing(path):
         match path.suffix:
             case ".md":
                 text = markdown(comparison, words, COMMAND.get())
@@ -82,5 +82,3 @@ def _write(path: Path, comparison: Comparison, words: Words) -> None:
                 from jitrl.report import png
 
                 png.write(path, chart.traces(comparison, words), words)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error

@@ -9,13 +9,12 @@ import typer
 
 from jitrl import config
 from jitrl.analysis import compare, results
-from jitrl.cli.main import COMMAND
+from jitrl.cli.arms import play_one
 from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import watched
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
 from jitrl.report.data import data
-from jitrl.run import experiment, folder
+from jitrl.run import folder
 from jitrl.run.compose import compose
 
 
@@ -35,14 +34,7 @@ def run(
     """
     settings = config.load(flags)
     where, parts = out or folder.default(settings), compose(settings)
-    with watched(settings.run.agent) as watch:
-        tally = experiment.run(settings, where, parts, watch=watch, command=COMMAND.get())
-    if tally.failed:
-        people().print(
-            f"{tally.failed} episodes failed; the same command plays them again "
-            f"(tracebacks are in the journals in {where})"
-        )
-        raise typer.Exit(1)
+    play_one(settings.run.agent, settings, parts, where)
     comparison = compare.compare([results.read(where)])
     if json:
         emit({**data(comparison, "jitrl.run/1"), "folder": str(where)})

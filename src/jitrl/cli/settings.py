@@ -78,6 +78,11 @@ def with_settings(*, but: frozenset[str] = frozenset()) -> Callable[[Command], C
     return decorate
 
 
+def names(text: str) -> list[str]:
+    """The names in a list like `static,jitrl`."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _parameter(name: str, kind: Any, default: Any, option: str, said: str) -> inspect.Parameter:
     annotation = Annotated[kind, typer.Option(option, help=said, rich_help_panel="Settings")]
     keyword = inspect.Parameter.KEYWORD_ONLY

@@ -14,13 +14,11 @@ from rich.text import Text
 
 from jitrl import config, registry
 from jitrl.analysis.bill import bill
+from jitrl.cli.arms import play_one
 from jitrl.cli.listing import Listing
-from jitrl.cli.main import COMMAND
-from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import watched
+from jitrl.cli.output import JSON, emit, people, writing
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
-from jitrl.errors import StoreError
 from jitrl.report.data import data
 from jitrl.run import experiment, folder
 from jitrl.run.compose import compose
@@ -129,23 +127,15 @@ def _pace(
 
 
 def _play(settings: config.Settings, where: Path, label: str) -> None:
-    with watched(label) as watch:
-        tally = experiment.run(
-            settings, where, compose(settings), watch=watch, command=COMMAND.get()
-        )
-    if tally.failed:
-        people().print(f"{tally.failed} episodes of {label} failed; run the same again")
-        raise typer.Exit(1)
+    play_one(label, settings, compose(settings), where)
 
 
 def _write(path: Path, found: tuning.Tuned) -> Path | None:
     """The new settings, if there is evidence for them."""
     if not found.is_better:
         return None
-    try:
+    with writing(path):
         path.write_text(tuning.toml(found.best.changes), encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
     return path
 
 

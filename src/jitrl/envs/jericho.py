@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from jitrl.envs.codecs.room import RoomCodec, shown
 from jitrl.envs.jericho_actions import remember, remembered, valid_actions
 from jitrl.envs.places import games_folder
+from jitrl.envs.turns import Turns
 from jitrl.errors import ConfigError, InputError, MissingExtra
 from jitrl.types import Observation, Task, TimeStep
 
@@ -64,14 +65,12 @@ class Jericho:
         self._make = _package()
         self.codec = RoomCodec()
         self._stories = _stories(games_folder(folder), games)
-        self._limit, self._draws, self._cache = steps, chance == "episode", cache
+        self._draws, self._cache = chance == "episode", cache
         self._game: Any = None
         self._loaded = ""
         self._digest = ""
         self._tasks: tuple[Task, ...] = ()
-        self._task: Task | None = None
-        self._actions: tuple[str, ...] = ()
-        self._taken = 0
+        self._turns = Turns(steps)
 
     def tasks(self) -> Sequence[Task]:
         """A task for each story file."""
@@ -99,22 +98,22 @@ class Jericho:
         Raises:
             InputError: If no offered action does what one of the commands does.
         """
-        self.reset(task)
-        self._task = None
+        shown = self.reset(task).observation
+        self._turns.end()
         taken: list[str] = []
         for command in commands:
             wanted = self._effect(command)
             if wanted == self._effect("look"):
                 continue
-            same = (a for a in (command, *self._actions) if self._effect(a) == wanted)
-            action = next((a for a in same if a in self._actions), None)
+            same = (a for a in (command, *shown.actions) if self._effect(a) == wanted)
+            action = next((a for a in same if a in shown.actions), None)
             if action is None:
                 raise InputError(f"no offered action of {task.id!r} does what {command!r} does")
             taken.append(action)
             said, _, over, _ = self._game.step(action)
             if over:
                 break
-            self._observe(said, task)
+            shown = self._observe(said, task)
         return tuple(taken)
 
     def _effect(self, command: str) -> tuple[str, int, str, str]:
@@ -134,8 +133,7 @@ class Jericho:
         own = self._game.bindings.get("seed") or _FIXED
         self._game.seed(1 + seed % (2**31 - 1) if self._draws else own)
         said, _ = self._game.reset()
-        self._task, self._taken = task, 0
-        return TimeStep(self._observe(said, task))
+        return self._turns.begin(task, self._observe(said, task))
 
     def step(self, action: str) -> TimeStep:
         """Take a valid action.
@@ -143,28 +141,20 @@ class Jericho:
         Raises:
             InputError: If no game is under way or the action is not offered now.
         """
-        task = self._task
-        if task is None:
-            raise InputError(f"no episode is under way, so {action!r} cannot be taken; call reset")
-        if action not in self._actions:
-            raise InputError(f"game {task.id!r} has no {action!r} now; it has {self._actions}")
-        said, reward, over, _ = self._game.step(action)
+        task = self._turns.check(action)
+        said, _, over, _ = self._game.step(action)
         over = bool(over or self._game._emulator_halted())
-        self._taken += 1
-        truncated = not over and self._taken >= self._limit
-        observation = self._observe(said, task, over=over)
-        if over or truncated:
-            self._task = None
-        return TimeStep(observation, float(reward), over, truncated)
+        return self._turns.taken(self._observe(said, task, over=over), over=over)
 
     def close(self) -> None:
         """Free the player and its copy of the library."""
         if self._game is not None:
             self._game.close()
-        self._game, self._task, self._loaded = None, None, ""
+        self._game, self._loaded = None, ""
+        self._turns.end()
 
     def _load(self, id: str) -> None:
-        self._task = None
+        self._turns.end()
         if id not in self._stories:
             raise InputError(f"there is no game {id!r}; there are {list(self._stories)}")
         if self._loaded == id:
@@ -193,14 +183,12 @@ class Jericho:
     def _observe(self, said: str, task: Task, *, over: bool = False) -> Observation:
         game = self._game
         score = int(game.get_score())  # first: what follows leaves another one behind
-        if over:
-            look, inventory, place, self._actions = "", "", "", ()
-        else:
+        look, inventory, place, actions = "", "", "", tuple[str, ...]()
+        if not over:
             look, inventory = self._asked("look"), self._asked("inventory")
-            place = self._place(look)
-            self._actions = self._valid(look, inventory)
+            place, actions = self._place(look), self._valid(look, inventory)
         info = {"look": look, "inventory": inventory, "score": score, "place": place}
-        return Observation(shown(said, look, inventory), task.goal, self._actions, info=info)
+        return Observation(shown(said, look, inventory), task.goal, actions, info=info)
 
     def _asked(self, command: str) -> str:
         """What the game answers to a command that is then taken back."""

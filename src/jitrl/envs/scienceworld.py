@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from jitrl.envs.codecs.room import RoomCodec, shown
+from jitrl.envs.java import end_java, require_java
 from jitrl.envs.scienceworld_actions import closest, lean
+from jitrl.envs.turns import Turns
 from jitrl.errors import ConfigError, InputError, MissingExtra
 from jitrl.types import Observation, Task, TimeStep
 
@@ -111,13 +112,11 @@ class ScienceWorld:
         self._make = _package()
         self.codec = RoomCodec()
         self._kinds, self._split, self._variations = tuple(kinds) or KINDS, split, variations
-        self._limit, self._failure, self._is_lean = steps, failure, actions == "lean"
+        self._failure, self._is_lean = failure, actions == "lean"
         self._simplifications = tuple(simplifications)
         self._java: Any = None
         self._tasks: tuple[Task, ...] = ()
-        self._task: Task | None = None
-        self._actions: tuple[str, ...] = ()
-        self._score, self._taken = 0.0, 0
+        self._turns = Turns(steps)
 
     def tasks(self) -> Sequence[Task]:
         """A task for each kind and variation; the goal is the package's own description."""
@@ -181,8 +180,7 @@ class ScienceWorld:
         """Start a task. Nothing is drawn, so ``seed`` plays no part."""
         self._load(task.params["kind"], task.params["variation"])
         said = str(self._server().step("look around"))
-        self._task, self._score, self._taken = task, 0.0, 0
-        return TimeStep(self._observe(said, task))
+        return self._turns.begin(task, self._observe(said, task, 0.0))
 
     def step(self, action: str) -> TimeStep:
         """Take an offered action.
@@ -190,34 +188,21 @@ class ScienceWorld:
         Raises:
             InputError: If no episode is under way or the action is not offered now.
         """
-        task = self._task
-        if task is None:
-            raise InputError(f"no episode is under way, so {action!r} cannot be taken; call reset")
-        if action not in self._actions:
-            some = ", ".join(self._actions[:8])
-            raise InputError(
-                f"task {task.id!r} has no {action!r} now; it has {len(self._actions)} actions: "
-                f"{some} …"
-            )
-        server = self._server()
+        task, server = self._turns.check(action), self._server()
         said = str(server.step(action))
         score = round(float(server.getScore()), 2)
         failed = score < 0.0
         score = self._failure if failed else score
-        reward, self._score = score - self._score, score
-        self._taken += 1
         over = failed or bool(server.getCompleted()) or score >= 1.0
-        truncated = not over and self._taken >= self._limit
-        observation = self._observe(said, task)
-        if over or truncated:
-            self._task = None
-        return TimeStep(observation, reward, over, truncated)
+        return self._turns.taken(self._observe(said, task, score), over=over)
 
     def close(self) -> None:
         """End the Java process."""
         if self._java is not None:
-            _end(self._java)
-        self._java, self._task = None, None
+            end_java(self._java)
+            self._java._obj_tree_tempdir.cleanup()  # which the package leaves open
+        self._java = None
+        self._turns.end()
 
     def _server(self) -> Any:
         """The package's Java side, started if need be."""
@@ -226,7 +211,7 @@ class ScienceWorld:
         return self._java.server
 
     def _load(self, kind: str, variation: int, *, gold: bool = False) -> None:
-        self._task = None
+        self._turns.end()
         wanted = self._simplifications
         if kind.startswith(_ELECTRICAL):  # the package refuses to take wires out of these
             wanted = tuple(name for name in wanted if name != "noElectricalAction")
@@ -258,20 +243,19 @@ class ScienceWorld:
         things = str(server.getAllObjectIdsTypesReferentsLUTJSON())
         return closest(action, offered, valid, things) or "wait1"
 
-    def _observe(self, said: str, task: Task) -> Observation:
+    def _observe(self, said: str, task: Task, score: float) -> Observation:
         server = self._server()
         look, inventory = str(server.freeActionLook()), str(server.freeActionInventory())
         question = said if said.startswith("Ambiguous request") else ""
         found = _ROOM.search(look)
-        self._actions = self._offered(task)
         return Observation(
             shown(said, look, inventory),
             task.goal,
-            self._actions,
+            self._offered(task),
             info={
                 "look": look,
                 "inventory": inventory,
-                "score": self._score,
+                "score": score,
                 "place": found[1] if found else "",
                 "question": question,
             },
@@ -296,20 +280,5 @@ def _package() -> Any:
         raise MissingExtra(
             "scienceworld is not installed: pip install 'jitrl[scienceworld]'"
         ) from error
-    if shutil.which("java") is None:
-        raise MissingExtra(
-            "scienceworld needs Java 8 or newer on PATH: install a Java runtime, for example with "
-            "apt-get install default-jre-headless, brew install openjdk or "
-            "winget install EclipseAdoptium.Temurin.21.JRE"
-        )
+    require_java("scienceworld")
     return ScienceWorldEnv
-
-
-def _end(java: Any) -> None:
-    """Stop the package's Java process and close what the package itself leaves open."""
-    process = java._gateway.java_process
-    java.close()
-    process.wait(timeout=10)
-    for pipe in (process.stdin, process.stdout):
-        pipe.close()
-    java._obj_tree_tempdir.cleanup()

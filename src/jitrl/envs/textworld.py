@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from jitrl.envs.codecs.room import RoomCodec, shown
 from jitrl.envs.places import cache_folder
 from jitrl.envs.textworld_making import CHALLENGES, Challenge, Recipe, story
+from jitrl.envs.turns import Turns
 from jitrl.errors import ConfigError, InputError, MissingExtra
 from jitrl.types import Observation, Task, TimeStep
 
@@ -115,14 +116,11 @@ class TextWorld:
             for challenge, settings in settings_of.items()
         }
         self._ids = tuple(f"{challenge}:{seed}" for seed in seeds for challenge in challenges)
-        self._limit = steps
         self._folder = folder
         self._game: Any = None
         self._loaded = ""
         self._tasks: tuple[Task, ...] = ()
-        self._task: Task | None = None
-        self._actions: tuple[str, ...] = ()
-        self._score, self._taken = 0.0, 0
+        self._turns = Turns(steps)
 
     def tasks(self) -> Sequence[Task]:
         """A task for each seed and challenge; makes the games that are not there yet."""
@@ -168,9 +166,7 @@ class TextWorld:
     def reset(self, task: Task, *, seed: int = 0) -> TimeStep:
         """Start a game. Nothing is drawn in it, so ``seed`` plays no part."""
         state = self._start(task.params["challenge"], task.params["seed"])
-        self._task, self._taken = task, 0
-        self._score = 0.0
-        return TimeStep(self._observe(state, task))
+        return self._turns.begin(task, self._observe(state, task, 0.0))
 
     def step(self, action: str) -> TimeStep:
         """Take an offered action.
@@ -178,30 +174,21 @@ class TextWorld:
         Raises:
             InputError: If no game is under way or the action is not offered now.
         """
-        task = self._task
-        if task is None:
-            raise InputError(f"no episode is under way, so {action!r} cannot be taken; call reset")
-        if action not in self._actions:
-            raise InputError(f"game {task.id!r} has no {action!r} now; it has {self._actions}")
+        task = self._turns.check(action)
         state, points, over = self._game.step(action)
         score = points / task.params["max_score"]
-        reward, self._score = score - self._score, score
-        self._taken += 1
-        truncated = not over and self._taken >= self._limit
-        observation = self._observe(state, task)
-        if over or truncated:
-            self._task = None
-        return TimeStep(observation, reward, bool(over), truncated)
+        return self._turns.taken(self._observe(state, task, score), over=bool(over))
 
     def close(self) -> None:
         """End the game; games that were made stay."""
         if self._game is not None:
             self._game.close()
-        self._game, self._task, self._loaded = None, None, ""
+        self._game, self._loaded = None, ""
+        self._turns.end()
 
     def _start(self, challenge: str, seed: int) -> Any:
         """Load a game, made if need be; its first state."""
-        self._task = None
+        self._turns.end()
         id = f"{challenge}:{seed}"
         if self._loaded != id:
             self.close()
@@ -224,16 +211,12 @@ class TextWorld:
             self._loaded = id
         return self._game.reset()
 
-    def _observe(self, state: Any, task: Task) -> Observation:
+    def _observe(self, state: Any, task: Task, score: float) -> Observation:
         look, inventory = state["description"].strip(), state["inventory"].strip()
         place = look.splitlines()[0].strip("-= ") if look else ""
-        self._actions = _offered(state)
-        return Observation(
-            shown(_said(state["feedback"]), look, inventory),
-            task.goal,
-            self._actions,
-            info={"look": look, "inventory": inventory, "score": self._score, "place": place},
-        )
+        info = {"look": look, "inventory": inventory, "score": score, "place": place}
+        text = shown(_said(state["feedback"]), look, inventory)
+        return Observation(text, task.goal, _offered(state), info=info)
 
 
 def _offered(state: Any) -> tuple[str, ...]:

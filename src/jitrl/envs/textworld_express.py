@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from jitrl.envs.codecs.plain import PlainCodec
+from jitrl.envs.java import end_java, require_java
+from jitrl.envs.turns import Turns
 from jitrl.errors import ConfigError, InputError, MissingExtra
 from jitrl.types import Observation, State, Task, TimeStep
 
@@ -114,15 +115,13 @@ class TextWorldExpress:
             )
         self._make = _package()
         self.codec = LookCodec()
-        self._fold, self._limit, self._slip, self._shift = fold, steps, slip, reward_shift
+        self._fold, self._slip = fold, slip
         self._java: Any = None
         self._loaded = ""
         self._ids = tuple(f"{game}:{seed}" for seed in seeds for game in games)
         self._tasks: tuple[Task, ...] = ()
         self._rng = np.random.default_rng(0)
-        self._task: Task | None = None
-        self._actions: tuple[str, ...] = ()
-        self._score, self._taken = 0.0, 0
+        self._turns = Turns(steps, reward_shift)
 
     def tasks(self) -> Sequence[Task]:
         """A task for each seed and game; the goal is the game's own description."""
@@ -140,7 +139,6 @@ class TextWorldExpress:
         if game not in GAMES or not seed.isdecimal():
             raise InputError(f"no task {id!r}; write game:seed with a game of {list(GAMES)}")
         self._start(game, int(seed))
-        self._task = None
         params = {"game": game, "seed": int(seed)}
         return Task(id, self._java.getTaskDescription(), game, game, params)
 
@@ -162,7 +160,6 @@ class TextWorldExpress:
             else:
                 size -= 1
             size = min(size, len(path) - 1)
-        self._task = None
         return path
 
     def _walk(self, task: Task) -> tuple[str, ...]:
@@ -174,8 +171,7 @@ class TextWorldExpress:
         direct: list[str] = []
         places = [_place(shown)]
         for action in path:
-            self._observe(shown, task)
-            if action not in self._actions:  # where the path reopens what it closed
+            if action not in _offered(shown, task):  # where the path reopens what it closed
                 continue
             shown = json.loads(self._java.server.stepJSON(action))
             whole.append(action)
@@ -191,19 +187,16 @@ class TextWorldExpress:
         """Whether the actions of ``path`` are offered one after the other, and win."""
         shown = self._start(task.params["game"], task.params["seed"])
         for action in path:
-            self._observe(shown, task)
-            if action not in self._actions:
+            if action not in _offered(shown, task):
                 return False
             shown = json.loads(self._java.server.stepJSON(action))
-        return bool(shown["tasksuccess"] or float(shown["score"]) >= 1.0)
+        return _won(shown)
 
     def reset(self, task: Task, *, seed: int = 0) -> TimeStep:
         """Start a game; ``seed`` decides the slips."""
         shown = self._start(task.params["game"], task.params["seed"])
-        self._task = task
         self._rng = np.random.default_rng([seed, zlib.crc32(task.id.encode())])
-        self._score, self._taken = float(shown["score"]), 0
-        return TimeStep(self._observe(shown, task))
+        return self._turns.begin(task, _observation(shown, task))
 
     def step(self, action: str) -> TimeStep:
         """Take a valid action.
@@ -211,32 +204,25 @@ class TextWorldExpress:
         Raises:
             InputError: If no game is under way or the action is not offered now.
         """
-        task = self._task
-        if task is None:
-            raise InputError(f"no episode is under way, so {action!r} cannot be taken; call reset")
-        if action not in self._actions:
-            raise InputError(f"game {task.id!r} has no {action!r} now; it has {self._actions}")
+        task = self._turns.check(action)
         if self._slip and self._rng.random() < self._slip:
-            action = self._actions[int(self._rng.integers(len(self._actions)))]
+            offered = self._turns.shown.actions
+            action = offered[int(self._rng.integers(len(offered)))]
         shown = json.loads(self._java.server.stepJSON(action))
-        score = float(shown["score"])
-        reward, self._score = score - self._score + self._shift, score
-        self._taken += 1
-        over = bool(shown["tasksuccess"] or shown["taskfailure"] or score >= 1.0)
-        truncated = not over and self._taken >= self._limit
-        observation = self._observe(shown, task)
-        if over or truncated:
-            self._task = None
-        return TimeStep(observation, reward, over, truncated)
+        over = bool(shown["taskfailure"]) or _won(shown)
+        return self._turns.taken(_observation(shown, task), over=over)
 
     def close(self) -> None:
         """End the Java process."""
         if self._java is not None:
-            _end(self._java)
-        self._java, self._task, self._loaded = None, None, ""
+            end_java(self._java)
+            self._java._obj_tree_tempfile.close()  # which the package leaves open
+        self._java, self._loaded = None, ""
+        self._turns.end()
 
     def _start(self, name: str, seed: int, *, gold: bool = False) -> dict[str, Any]:
         """Generate a game; what it shows at first."""
+        self._turns.end()
         if self._java is None:
             # The package counts steps as well; its limit must not come first.
             self._java = self._make(envStepLimit=10**9)
@@ -248,17 +234,22 @@ class TextWorldExpress:
         )
         return made
 
-    def _observe(self, shown: Mapping[str, Any], task: Task) -> Observation:
-        look, inventory = shown["look"], shown["inventory"]
-        said = "" if shown["observation"] == look else shown["observation"]
-        idle = GAMES[task.params["game"]].idle
-        self._actions = tuple(sorted(a for a in shown["validActions"] if not a.startswith(idle)))
-        return Observation(
-            "\n".join(filter(None, (part.strip() for part in (said, look, inventory)))),
-            task.goal,
-            self._actions,
-            info={"look": look, "inventory": inventory, "score": float(shown["score"])},
-        )
+
+def _offered(shown: Mapping[str, Any], task: Task) -> tuple[str, ...]:
+    idle = GAMES[task.params["game"]].idle
+    return tuple(sorted(a for a in shown["validActions"] if not a.startswith(idle)))
+
+
+def _observation(shown: Mapping[str, Any], task: Task) -> Observation:
+    look, inventory = shown["look"], shown["inventory"]
+    said = "" if shown["observation"] == look else shown["observation"]
+    text = "\n".join(filter(None, (part.strip() for part in (said, look, inventory))))
+    info = {"look": look, "inventory": inventory, "score": float(shown["score"])}
+    return Observation(text, task.goal, _offered(shown, task), info=info)
+
+
+def _won(shown: Mapping[str, Any]) -> bool:
+    return bool(shown["tasksuccess"] or float(shown["score"]) >= 1.0)
 
 
 def _package() -> Any:
@@ -273,19 +264,5 @@ def _package() -> Any:
         raise MissingExtra(
             "textworld-express is not installed: pip install 'jitrl[textworld-express]'"
         ) from error
-    if shutil.which("java") is None:
-        raise MissingExtra(
-            "textworld-express needs Java 8 or newer on PATH: install a Java runtime, for example "
-            "with apt-get install default-jre-headless, brew install openjdk or "
-            "winget install EclipseAdoptium.Temurin.21.JRE"
-        )
+    require_java("textworld-express")
     return TextWorldExpressEnv
-
-
-def _end(java: Any) -> None:
-    """Stop the package's Java process and close what the package itself leaves open."""
-    process = java._gateway.java_process
-    java.close()
-    process.wait(timeout=10)
-    for pipe in (process.stdin, process.stdout, java._obj_tree_tempfile):
-        pipe.close()

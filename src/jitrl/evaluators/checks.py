@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import os
-import sys
 from collections.abc import Callable, Collection, Mapping
-from types import ModuleType
 from typing import Any
 
 from jitrl.errors import ConfigError, InputError
+from jitrl.functions import own_function
 from jitrl.types import Basis, Episode, Judgment, Scored, Unscored
 
 Checked = Mapping[str, float | bool] | float | bool | None
@@ -26,8 +23,9 @@ class Checks:
 
     Args:
         function: A function of the episode that returns a share in [0, 1], a mapping of names to
-            such, or ``None`` if it cannot tell; or where to import it from,
-            ``package.module:name``. Without one, what the environment checked:
+            such, or ``None`` if it cannot tell; or where to import it from:
+            ``package.module:name``. A module that is not installed is looked for in the
+            present folder. Without a function, what the environment checked:
             ``Episode.info["checks"]``.
         weights: Weight of each check; those that are not named weigh 1.
         hard: Checks that must be met in full.
@@ -47,9 +45,7 @@ class Checks:
         hard: tuple[str, ...] = (),
         name: str = "",
     ) -> None:
-        called = _imported(function) if isinstance(function, str) else function
-        if called is not None and not callable(called):
-            raise ConfigError(f"function is {called!r}, which cannot be called")
+        called = None if function is None else own_function(function)
         self._weights, self._hard = dict(weights or {}), tuple(hard)
         for check, weight in self._weights.items():
             if not (math.isfinite(weight) and weight >= 0):
@@ -127,24 +123,3 @@ def _share(name: str, value: object) -> float:
             f"check {name!r} gave {value!r}; it must give a truth value or a share in [0, 1]"
         )
     return float(value)
-
-
-def _imported(path: str) -> Any:
-    module, _, name = path.partition(":")
-    try:
-        return getattr(_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"function {path!r} cannot be imported: {error}; write it as package.module:name"
-        ) from error
-
-
-def _module(name: str) -> ModuleType:
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0] or os.getcwd() in sys.path:
-            raise
-    sys.path.append(os.getcwd())  # last, so that no file there hides an installed package
-    importlib.invalidate_caches()
-    return importlib.import_module(name)

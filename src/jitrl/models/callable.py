@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from jitrl.errors import ConfigError, ModelError
+from jitrl.functions import own_function
 from jitrl.models.calls import Answer, Meter, Rate, Request
 from jitrl.models.proposer import ScoringProposer
 from jitrl.models.scorers import Given
@@ -50,9 +47,7 @@ class CallableModel(ScoringProposer):
         replay: Path | None = None,
         meter: Meter | None = None,
     ) -> None:
-        called = _imported(function) if isinstance(function, str) else function
-        if not callable(called):
-            raise ConfigError(f"function is {called!r}, which cannot be called")
+        called = own_function(function)
         name = name or getattr(called, "__name__", type(called).__name__)
         super().__init__(
             name,
@@ -109,24 +104,3 @@ def _logits(model: str, given: Any, prompt: Prompt) -> dict[str, float]:
             f"{model} gave logits for {sorted(given)}, the step has {sorted(wanted) or 'none'}"
         )
     return {action: float(given[action]) for action in wanted}
-
-
-def _imported(path: str) -> Any:
-    module, _, name = path.partition(":")
-    try:
-        return getattr(_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"function {path!r} cannot be imported: {error}; write it as package.module:name"
-        ) from error
-
-
-def _module(name: str) -> ModuleType:
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0] or os.getcwd() in sys.path:
-            raise
-    sys.path.append(os.getcwd())  # last, so that no file there hides an installed package
-    importlib.invalidate_caches()
-    return importlib.import_module(name)

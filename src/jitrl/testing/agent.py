@@ -22,17 +22,24 @@ from typing import Any, cast
 import numpy as np
 
 from jitrl.envs.toy import Toy
+from jitrl.errors import ConfigError, InputError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.ports import Agent, Environment, Evaluator, Store
 from jitrl.run.loop import Trial, play
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.store_samples import in_threads
-from jitrl.types import Candidate, Episode, Judgment, Prompt, Proposal, Unscored
+from jitrl.types import Candidate, Episode, Judgment, Prompt, Proposal, State, Unscored
 
 Factory = Callable[[Store, Evaluator], Agent]
 """Opens the agent on a store, with the evaluator that scores its episodes."""
 
 _ATTEMPTS = 8
+_IMPOSSIBLE = (
+    (),
+    (Candidate("push0", 0.0), Candidate("push0", 1.0)),
+    (Candidate("push0", 0.0), Candidate("push1", math.nan)),
+    (Candidate("push0", math.inf), Candidate("push1", 0.0)),
+)
 
 
 class Attentive:
@@ -174,8 +181,41 @@ def what_came_after_until_makes_no_difference(make: Factory) -> None:
         assert _traces(before) == _traces(after)
 
 
+def an_episode_that_is_overtaken_stays_as_it_was_or_says_so(make: Factory) -> None:
+    """Where others are learned meanwhile, decisions of a version are those of that version."""
+    with living(make) as life:
+        life.live(_ATTEMPTS // 2)
+        then = life.store.head()
+        before = [life.episode(t, 99, until=then, is_learned=False) for t in range(2)]
+        acting = [life.agent.episode(until=then) for _ in range(2)]
+        life.live(_ATTEMPTS // 2, first=_ATTEMPTS // 2)
+        life.agent.episode()
+        trials = [Trial(task, i, 99, 0) for i, task in enumerate(life.world.tasks())]
+        for trial, agent, alone in zip(trials, acting, before, strict=True):
+            late = play(trial, life.world, Attentive(), agent)
+            if all(step.decision and step.decision.version <= then for step in late.steps):
+                assert _traces([alone]) == _traces([late])
+
+
+def candidates_that_cannot_be_chosen_from_are_refused(make: Factory) -> None:
+    """None at all, one that occurs twice, and a logit that is not finite are ``InputError``."""
+    for candidates in _IMPOSSIBLE:
+        with living(make) as life:
+            acting, task = life.agent.episode(), life.world.tasks()[0]
+            acting.begin(task, key="k", rng=np.random.default_rng(0))
+            actions = tuple(dict.fromkeys(c.action for c in candidates))
+            prompt = acting.advise(State("s"), Prompt(task.goal, "s", actions=actions))
+            try:
+                acting.act(State("s"), prompt, Proposal(candidates, "made-up", "attentive"))
+            except InputError:
+                continue
+            raise AssertionError(f"it chose from {candidates}")
+
+
 def tasks_that_are_excluded_make_no_difference(make: Factory) -> None:
-    """A task lives as if the other one were not there."""
+    """A task lives as if the other one were not there; or the agent refuses to leave any out."""
+    if _leaves_no_task_out(make):
+        return
     with living(make) as both, living(make) as alone:
         together = []
         for attempt in range(_ATTEMPTS):
@@ -186,7 +226,12 @@ def tasks_that_are_excluded_make_no_difference(make: Factory) -> None:
 
 
 def a_task_that_may_not_use_itself_starts_afresh(make: Factory) -> None:
-    """With its own episodes excluded and no others there, a task is played as at first."""
+    """With its own episodes excluded and no others there, a task is played as at first.
+
+    Or the agent refuses to leave any out.
+    """
+    if _leaves_no_task_out(make):
+        return
     with living(make) as life:
         first = _traces([life.episode(0, 99, is_learned=False)])
         for attempt in range(_ATTEMPTS):
@@ -242,15 +287,27 @@ def episodes_in_threads_are_those_of_one_after_the_other(make: Factory) -> None:
 CHECKS: tuple[Callable[[Factory], None], ...] = (
     an_episode_is_journaled_once_under_the_agents_name,
     decisions_have_finite_numbers_and_propensities_that_add_up,
+    candidates_that_cannot_be_chosen_from_are_refused,
     the_same_life_gives_the_same_episodes,
     an_agent_resumes_from_the_journal_alone,
     what_came_after_until_makes_no_difference,
+    an_episode_that_is_overtaken_stays_as_it_was_or_says_so,
     tasks_that_are_excluded_make_no_difference,
     a_task_that_may_not_use_itself_starts_afresh,
     an_unscored_episode_teaches_nothing,
     a_quarantined_episode_teaches_nothing,
     episodes_in_threads_are_those_of_one_after_the_other,
 )
+
+
+def _leaves_no_task_out(make: Factory) -> bool:
+    """Whether the agent refuses, from the first, to act without what it learned of some tasks."""
+    with living(make) as life:
+        try:
+            life.agent.episode(exclude=frozenset({life.world.tasks()[0].id}))
+        except ConfigError:
+            return True
+    return False
 
 
 def _traces(episodes: Collection[Episode]) -> list[Any]:

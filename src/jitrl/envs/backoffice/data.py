@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
-from typing import Literal
 
 from jitrl.envs.backoffice.spec import CATEGORIES, GROUPS, KINDS, ORDER_STATES, REVIEW_STATES, YEARS
+from jitrl.envs.instances import Language
 
-Language = Literal["en", "zh"]
 Record = Mapping[str, str]
 Table = Mapping[str, Record]
 Shop = Mapping[str, Table]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, zip_longest
-from random import Random
-from typing import Literal, get_args
 
 from jitrl.envs.backoffice.chinese import WORDS
-from jitrl.envs.backoffice.data import Language, Shop, make_shop
+from jitrl.envs.backoffice.data import Shop, make_shop
 from jitrl.envs.backoffice.drafts import Draft
 from jitrl.envs.backoffice.errands import ERRANDS
 from jitrl.envs.backoffice.questions import QUESTIONS
@@ -17,11 +14,11 @@ from jitrl.envs.backoffice.site import Answer, Edit, Effect, Go, Session
 from jitrl.envs.backoffice.templates import Template
 from jitrl.envs.codecs.elements import element_line
 from jitrl.envs.codecs.page import PageCodec
+from jitrl.envs.instances import Language, Selection, Split
 from jitrl.errors import ConfigError, InputError
 from jitrl.types import Observation, Task, TimeStep
 
 _LONGEST = 50  # steps after which a plan is given up
-Split = Literal["demo", "train", "heldout"]
 
 TEMPLATES: dict[str, Template] = {t.name: t for t in (*ERRANDS, *QUESTIONS)}
 
@@ -82,29 +79,18 @@ class Backoffice:
         language: Language = "en",
         steps: int = 15,
     ) -> None:
-        if split not in get_args(Split) or language not in get_args(Language):
-            raise ConfigError(
-                f"split must be one of {list(get_args(Split))} and language one of "
-                f"{list(get_args(Language))}, got {split!r} and {language!r}"
-            )
-        if instances < 1 or steps < 1 or seed < 0:
-            raise ConfigError(
-                "instances and steps must be at least 1 and seed at least 0, got "
-                f"instances={instances}, steps={steps}, seed={seed}"
-            )
+        selection = Selection(split, templates, instances, seed, language)
+        if steps < 1:
+            raise ConfigError(f"steps must be at least 1, got {steps}")
         self.codec = PageCodec(site="backoffice")
         self._word: Callable[[str], str] = (
             (lambda text: WORDS.get(text, text)) if language == "zh" else (lambda text: text)
         )
-        self._language, self._seed, self._limit = language, seed, steps
+        self._limit = steps
         self._shop: Shop = make_shop(seed, language)
-        self._drafts: dict[str, Draft] = {}
-        first = instances if split == "heldout" else 0
-        counts = DEMO if split == "demo" else dict.fromkeys(_chosen(templates), instances)
-        made = [self._instances(TEMPLATES[t], first, first + n) for t, n in counts.items()]
-        self._tasks = tuple(
-            task for turn in zip_longest(*made) for task in turn if task is not None
-        )
+        drawn = selection.drawn(self.name, TEMPLATES, DEMO, self._shop, self._shown)
+        self._tasks = tuple(task for task, _ in drawn)
+        self._drafts = {task.id: draft for task, draft in drawn}
         self._loads = 0
         self._visit: _Visit | None = None
 
@@ -177,22 +163,9 @@ class Backoffice:
         page = visit.session.view().title
         raise InputError(f"page {page!r} has no action for {effect}; the task cannot be won here")
 
-    def _instances(self, template: Template, first: int, last: int) -> list[Task]:
-        rng = Random(f"{self._seed}/{template.name}")
-        wordings = template.zh if self._language == "zh" else template.en
-        tasks = []
-        for i, draft in islice(enumerate(template.drafts(self._shop, rng)), first, last):
-            shown = {name: self._word(value) for name, value in draft.values.items()}
-            task = Task(
-                f"{template.name}:{i}",
-                wordings[i % len(wordings)].format(**shown),
-                self.name,
-                template.family,
-                {"template": template.name, **shown},
-            )
-            self._drafts[task.id] = draft
-            tasks.append(task)
-        return tasks
+    def _shown(self, draft: Draft) -> Mapping[str, str]:
+        """The values of a task, in the language of its goal."""
+        return {name: self._word(value) for name, value in draft.values.items()}
 
     def _begin(self, task: Task) -> _Visit:
         if task.id not in self._drafts:
@@ -270,13 +243,3 @@ def _planned(visit: _Visit) -> Effect:
     plans = visit.draft.plans
     plan = next((p for p in plans if not p.edits or not p.edits.items() <= done), plans[-1])
     return plan.step(visit.session)
-
-
-def _chosen(names: Sequence[str]) -> list[str]:
-    """Names of the templates of these names and families; all for none."""
-    known = {name for t in TEMPLATES.values() for name in (t.name, t.family)}
-    if unknown := [name for name in names if name not in known]:
-        raise ConfigError(f"no templates {unknown}; there are {sorted(known)}")
-    if not names:
-        return list(TEMPLATES)
-    return [t.name for name in names for t in TEMPLATES.values() if name in (t.name, t.family)]

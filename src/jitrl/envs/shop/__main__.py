@@ -7,8 +7,8 @@ import os
 import sys
 from typing import get_args
 
+from jitrl.envs.instances import Language
 from jitrl.envs.shop.process import require_oscar
-from jitrl.envs.shop.words import Language
 
 
 def main() -> None:

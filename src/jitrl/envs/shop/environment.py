@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, zip_longest
-from random import Random
-from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from jitrl.envs.browser import Browser
+from jitrl.envs.instances import Language, Selection, Split
 from jitrl.envs.shop.answers import offered
 from jitrl.envs.shop.checks import Check, check
 from jitrl.envs.shop.codec import READ, ShopCodec
@@ -20,11 +18,9 @@ from jitrl.envs.shop.process import SiteProcess, require_oscar
 from jitrl.envs.shop.purchases import PURCHASES
 from jitrl.envs.shop.questions import QUESTIONS
 from jitrl.envs.shop.templates import Draft, Template
-from jitrl.envs.shop.words import Language, words
+from jitrl.envs.shop.words import words
 from jitrl.errors import ConfigError, InputError
 from jitrl.types import Observation, Task, TimeStep
-
-Split = Literal["demo", "train", "heldout"]
 
 TEMPLATES: dict[str, Template] = {t.name: t for t in (*PLACES, *QUESTIONS, *ERRANDS, *PURCHASES)}
 
@@ -103,29 +99,18 @@ class Shop:
         executable: str = "",
         headless: bool = True,
     ) -> None:
-        if split not in get_args(Split) or language not in get_args(Language):
-            raise ConfigError(
-                f"split must be one of {list(get_args(Split))} and language one of "
-                f"{list(get_args(Language))}, got {split!r} and {language!r}"
-            )
-        if instances < 1 or steps < 1 or seed < 0:
-            raise ConfigError(
-                "instances and steps must be at least 1 and seed at least 0, got "
-                f"instances={instances}, steps={steps}, seed={seed}"
-            )
+        selection = Selection(split, templates, instances, seed, language)
+        if steps < 1:
+            raise ConfigError(f"steps must be at least 1, got {steps}")
         require_oscar()
         self.codec = ShopCodec()
         self._word = words(language)
         self._language, self._seed, self._limit = language, seed, steps
         self._executable, self._headless = executable or None, headless
         self._shop = make_shop(seed)
-        self._drafts: dict[str, Draft] = {}
-        first = instances if split == "heldout" else 0
-        counts = DEMO if split == "demo" else dict.fromkeys(_chosen(templates), instances)
-        made = [self._instances(TEMPLATES[t], first, first + n) for t, n in counts.items()]
-        self._tasks = tuple(
-            task for turn in zip_longest(*made) for task in turn if task is not None
-        )
+        drawn = selection.drawn(self.name, TEMPLATES, DEMO, self._shop, self._shown)
+        self._tasks = tuple(task for task, _ in drawn)
+        self._drafts = {task.id: draft for task, draft in drawn}
         self._site: SiteProcess | None = None
         self._browser: Browser | None = None
         self._visit: _Visit | None = None
@@ -213,22 +198,9 @@ class Shop:
             raise InputError(f"the episode has left the winning path {gold} after {done}")
         return gold[len(done)]
 
-    def _instances(self, template: Template, first: int, last: int) -> list[Task]:
-        rng = Random(f"{self._seed}/{template.name}")
-        wordings = template.zh if self._language == "zh" else template.en
-        tasks = []
-        for i, draft in islice(enumerate(template.drafts(self._shop, rng)), first, last):
-            shown = {**draft.values, **(draft.zh if self._language == "zh" else {})}
-            task = Task(
-                f"{template.name}:{i}",
-                wordings[i % len(wordings)].format(**shown),
-                self.name,
-                template.family,
-                {"template": template.name, **shown},
-            )
-            self._drafts[task.id] = draft
-            tasks.append(task)
-        return tasks
+    def _shown(self, draft: Draft) -> Mapping[str, str]:
+        """The values of a task, in the language of its goal."""
+        return {**draft.values, **(draft.zh if self._language == "zh" else {})}
 
     def _make_browser(self, url: str) -> Browser:
         return Browser(
@@ -269,13 +241,3 @@ class Shop:
             checks["right page"] = self._has_arrived(visit, browser)
         visit.shown = replace(shown, info={**shown.info, **read, "checks": checks})
         return visit.shown
-
-
-def _chosen(names: Sequence[str]) -> list[str]:
-    """Names of the templates of these names and families; all for none."""
-    known = {name for t in TEMPLATES.values() for name in (t.name, t.family)}
-    if unknown := [name for name in names if name not in known]:
-        raise ConfigError(f"no templates {unknown}; there are {sorted(known)}")
-    if not names:
-        return list(TEMPLATES)
-    return [t.name for name in names for t in TEMPLATES.values() if name in (t.name, t.family)]

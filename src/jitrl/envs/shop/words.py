@@ -7,9 +7,9 @@ from collections.abc import Callable
 from gettext import GNUTranslations
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 
-Language = Literal["en", "zh"]
+from jitrl.envs.instances import Language
+
 _FOLDERS = {"en": "en_US", "zh": "zh_Hans"}
 
 

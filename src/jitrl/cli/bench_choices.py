@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from jitrl.run.compare import Comparison
     from jitrl.run.shares import Shares
 
-What = Literal["update", "choose", "scores", "k", "beta", "gamma", "threshold", "novelty"]
+What = Literal[
+    "update", "choose", "scores", "similarity", "k", "beta", "gamma", "threshold", "novelty"
+]
 
 
 @with_settings(but=frozenset({"--agent", "--agent-options"}))
@@ -26,7 +28,8 @@ def choices(
     what: Annotated[
         What,
         typer.Option(
-            help="`update`: corrected scores or a prompt (agents jitrl and prompt-update). "
+            help="`update`: the same rows in scores or in a prompt (agents jitrl and "
+            "prompt-update). `similarity`: states alike by words, by an embedding, or not at all. "
             "`choose`: the best action or a sample. `scores`: log-probabilities or stated scores "
             "(needs a model with an option `scorer`). `k`, `beta`, `gamma`, `threshold`, "
             "`novelty`: values of one setting."
@@ -52,6 +55,8 @@ def choices(
     Writes report.html into the folder, and says what share of the retrieved rows came from other
     tasks. The same command again resumes it.
     """
+    from importlib.util import find_spec
+
     from jitrl import config
     from jitrl.bench import machine
     from jitrl.bench.choices import CHOICES, SCHEMA, WORLDS, given
@@ -65,11 +70,17 @@ def choices(
     choice = CHOICES[what]
     asked = given(WORLDS[world], flags)
     wanted = {agent.strip() for agent in agents.split(",") if agent.strip()}
+    missing = {label: extra for label, extra in choice.extras.items() if not find_spec(extra)}
     arms = [
         arm
         for i, arm in enumerate(parsed(asked, choice.arms))
         if i == 0 or not wanted or arm.settings.run.agent in wanted
+        if arm.label not in missing
     ]
+    for extra in dict.fromkeys(missing.values()):
+        people().print(
+            f"left out, since it is not installed: {extra} (pip install 'jitrl[{extra}]')"
+        )
     where = out or folder.default(config.load(asked), f"choices-{what}")
     people().print(f"{choice.asks} {len(arms)} arms in {where}")
     results = gather(play(arms, where))

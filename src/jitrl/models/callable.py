@@ -50,7 +50,7 @@ class CallableModel(ScoringProposer):
         replay: Path | None = None,
         meter: Meter | None = None,
     ) -> None:
-        called = _imported(function) if isinstance(function, str) else function
+        called = imported(function) if isinstance(function, str) else function
         if not callable(called):
             raise ConfigError(f"function is {called!r}, which cannot be called")
         name = name or getattr(called, "__name__", type(called).__name__)
@@ -111,7 +111,12 @@ def _logits(model: str, given: Any, prompt: Prompt) -> dict[str, float]:
     return {action: float(given[action]) for action in wanted}
 
 
-def _imported(path: str) -> Any:
+def imported(path: str) -> Any:
+    """What ``package.module:name`` names; a module may lie in the present folder.
+
+    Raises:
+        ConfigError: If it cannot be imported.
+    """
     module, _, name = path.partition(":")
     try:
         return getattr(_module(module), name)

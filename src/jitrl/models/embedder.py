@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -20,12 +21,15 @@ class EmbeddedEmbedder:
     such a model lie close together (cosines of .91 and more between pages of one shop), so a
     threshold that fits words does not fit them.
 
+    Args:
+        path: A model file of your own, as for the model ``embedded``.
+
     Raises:
         ModelError: If there is no model file.
     """
 
-    def __init__(self) -> None:
-        self._endpoint = EmbeddedEndpoint()
+    def __init__(self, path: Path | None = None) -> None:
+        self._endpoint = EmbeddedEndpoint(path)
         self._endpoint.locate()
         self.name = f"embedded/1 {self._endpoint.identity}"
 

@@ -126,18 +126,16 @@ class Remembered:
 
     def _made(self, keys: Sequence[bytes], texts: Sequence[str]) -> dict[bytes, np.ndarray]:
         """New vectors, once they are in the file; or those of a process that was faster."""
-        vectors = self._asked(texts)
-        rows = [
-            (self.name, k, v.astype(_TYPE).tobytes()) for k, v in zip(keys, vectors, strict=True)
-        ]
-        found = dict(zip(keys, vectors, strict=True))
+        found = dict(zip(keys, self._asked(texts), strict=True))
         with self._file.transaction() as db:
             for start in range(0, len(keys), _MOST):
-                found.update(self._read(db, keys[start : start + _MOST]))
-            db.executemany(
-                "INSERT OR REPLACE INTO vector VALUES (?, ?, ?)",
-                [row for row, vector in zip(rows, vectors, strict=True) if found[row[1]] is vector],
-            )
+                there = dict(self._read(db, keys[start : start + _MOST]))
+                new = [key for key in keys[start : start + _MOST] if key not in there]
+                db.executemany(
+                    "INSERT OR REPLACE INTO vector VALUES (?, ?, ?)",
+                    [(self.name, key, found[key].astype(_TYPE).tobytes()) for key in new],
+                )
+                found.update(there)
         return found
 
     def _asked(self, texts: Sequence[str]) -> np.ndarray:

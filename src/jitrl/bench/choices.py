@@ -54,7 +54,7 @@ _RETRIEVAL = "memory.retrieval"
 _EMBEDDED = (
     f"embedded=jitrl,{_RETRIEVAL}.kind=embedding,{_RETRIEVAL}.threshold=0.97",
     f"wordllama=jitrl,{_RETRIEVAL}.kind=embedding,{_RETRIEVAL}.embedder=wordllama,"
-    f"{_RETRIEVAL}.threshold=0.8",
+    f"{_RETRIEVAL}.threshold=0.7",
 )
 
 CHOICES: Mapping[str, Choice] = {

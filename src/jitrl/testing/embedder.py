@@ -42,7 +42,8 @@ class HashedWords:
         self.asked += texts
         made = embed(texts).astype(np.float64)
         lengths = np.linalg.norm(made, axis=1, keepdims=True)
-        return np.divide(made, lengths, out=made, where=lengths > 0).astype(np.float32)
+        np.divide(made, lengths, out=made, where=lengths > 0)
+        return made.astype(np.float32)
 
 
 def embed(texts: Sequence[str]) -> np.ndarray:

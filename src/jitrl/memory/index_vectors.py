@@ -28,7 +28,7 @@ class VectorIndex:
     def __init__(self, retrieval: Retrieval, embedder: Embedder) -> None:
         self.retrieval, self.embedder = retrieval, embedder
         self._ids = StateIds()
-        self._new: list[State] = []
+        self._new: dict[int, State] = {}
         self._lock = threading.Lock()
         self._vectors: Rows | None = None
         self._places = Rows((), np.int32)
@@ -48,7 +48,7 @@ class VectorIndex:
         known = self._ids.find(digest)
         if known is not None:
             return known
-        self._new.append(state)
+        self._new[len(self._ids)] = state
         return self._ids.give(digest)
 
     def search(self, state: State, floor: float | None = None) -> Similar:
@@ -86,14 +86,18 @@ class VectorIndex:
     def _embedded(self) -> tuple[Rows | None, int]:
         """The vectors of all states that were added, and how many there are."""
         with self._lock:
-            states = self._new[:]
-            if states:
+            done = 0 if self._vectors is None else len(self._vectors)
+            new = range(done, len(self._ids))
+            if new:
+                states = [self._new[number] for number in new]
                 found = vectors(states, self.retrieval, self.embedder.embed)
                 if self._vectors is None:
                     self._vectors = Rows((found.shape[1],), np.float32)
-                for state, vector in zip(states, found, strict=True):
-                    known = self._known_places
-                    self._places.append(known.setdefault(state.place, len(known)))
+                for number, state, vector in zip(new, states, found, strict=True):
+                    if len(self._places) == number:  # else an interrupt came right after it
+                        known = self._known_places
+                        self._places.append(known.setdefault(state.place, len(known)))
                     self._vectors.append(vector)
-                del self._new[: len(states)]
-            return self._vectors, len(self._places)
+                for number in new:
+                    del self._new[number]
+            return self._vectors, new.stop

@@ -168,8 +168,11 @@ def _key(text: str) -> bytes:
 
 def _is_writable(path: str) -> bool:
     """Whether the file can be written, or made; says so if not."""
-    at = path if os.path.exists(path) else os.path.dirname(path) or "."
-    is_writable = path == ":memory:" or not os.path.exists(at) or os.access(at, os.W_OK)
+    needed = [path] if os.path.exists(path) else []
+    needed.append(os.path.dirname(path) or ".")
+    is_writable = path == ":memory:" or all(
+        os.access(at, os.W_OK) or not os.path.exists(at) for at in needed
+    )
     if not is_writable:
         _log.info("vectors are not kept, since their file cannot be written: %s", path)
     return is_writable

@@ -51,11 +51,16 @@ _ROWS = "memory.rule.transfer=0"
 """No lessons of other tasks: only neighbors reach the choice. `prompt-update` says what the
 neighbors are, not what lessons are, and finds none of other tasks as long as there are lessons."""
 _RETRIEVAL = "memory.retrieval"
+_RULE = "memory.rule"
 _EMBEDDED = (
-    f"embedded=jitrl,{_RETRIEVAL}.kind=embedding,{_RETRIEVAL}.threshold=0.97",
+    f"embedded=jitrl,{_RETRIEVAL}.kind=embedding,{_RETRIEVAL}.threshold=0.99,"
+    f"{_RULE}.kernel=0.005,{_RULE}.backoff=0.02,{_RULE}.novelty_kernel=0.01",
     f"wordllama=jitrl,{_RETRIEVAL}.kind=embedding,{_RETRIEVAL}.embedder=wordllama,"
-    f"{_RETRIEVAL}.threshold=0.7",
+    f"{_RETRIEVAL}.threshold=0.7,"
+    f"{_RULE}.kernel=0.1,{_RULE}.backoff=0.3,{_RULE}.novelty_kernel=0.15",
 )
+"""Threshold and widths of kernels fit the spread of each embedder's cosines: the best of several on
+tasks that no world below has."""
 
 CHOICES: Mapping[str, Choice] = {
     "update": Choice(

@@ -10,16 +10,18 @@ from hypothesis import strategies as st
 from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory
 from jitrl.core.similarity import Retrieval
+from jitrl.core.update import decide
 from jitrl.core.vectors import cosine, vectors
 from jitrl.errors import ConfigError, ModelError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory.index import StateIndex
 from jitrl.memory.index_vectors import VectorIndex
-from jitrl.memory.view import Lens
+from jitrl.memory.session import Session
+from jitrl.memory.view import Lens, View
 from jitrl.models.vectors import Remembered
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.embedder import HashedWords
-from jitrl.types import State
+from jitrl.types import Candidate, State
 
 WORDS = ["open", "door", "Door", "key", "12", "日期", "😀", "", "a+b"]
 texts = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
@@ -141,6 +143,21 @@ def test_readers_beside_a_writer_find_every_state_added_before_they_began():
         reader.join()
     assert not failures
     assert index.search(State("common words of all of them"), 0.1).ids.size == total
+
+
+def test_what_the_episode_did_is_as_similar_as_the_memory_will_find_it():
+    here, near = State("a list of all orders"), State("a list of new orders")
+    embedder = remembering()
+    lens = Lens(retrieval=Retrieval(kind="embedding", threshold=0.1), embedder=embedder)
+    index = lens.index()
+    index.add(near)
+    with SQLiteStore(":memory:") as store:
+        session = Session(View(store, "s", lens))
+        decision = decide([Candidate("go", 0.0)], (), lens.rule, np.random.default_rng(0))
+        session.step(near, decision, None)
+        [found] = session.neighborhood(here).neighbors
+    assert found.similarity == index.search(here).similarities[0]
+    assert 0.1 < found.similarity < 0.999
 
 
 def test_a_memory_that_is_to_embed_needs_an_embedder():

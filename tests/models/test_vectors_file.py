@@ -164,6 +164,19 @@ def test_the_memory_files_of_a_folder_share_one_file_and_a_vanishing_one_has_its
     assert beside(":memory:") == ":memory:"
 
 
+def test_who_was_faster_counts_while_one_text_is_embedded_twice(path):
+    east, north = np.eye(2, dtype=np.float32)
+    faster = Remembered(Fixed(lambda texts: np.array([north] * len(texts))), path)
+
+    def overtaken(texts):
+        faster.embed(texts)
+        return np.array([east] * len(texts))
+
+    slower = Remembered(Fixed(overtaken), path)
+    for _ in range(2):
+        assert slower.embed(["a", "b"]).tolist() == [north.tolist()] * 2
+
+
 def embed_in_a_process(path, draw):
     """Vectors that differ by process until they are in the file."""
     rng = np.random.default_rng(draw)

@@ -52,10 +52,11 @@ clean:
 	@$(PIP) --group dev
 	@touch $@
 
-# What tests use if it is there: a llama.cpp server, matplotlib, and games that need Java.
+# What tests use if it is there: a llama.cpp server, matplotlib, word vectors, and games that need Java.
 .venv/optional: .venv/dev
 	@$(PIP) --only-binary :all: xllamacpp || echo "xllamacpp has no wheel here; its tests are skipped"
 	@$(PIP) --editable ".[openai,plot]"
+	@$(PIP) --only-binary :all: --editable ".[wordllama]" || echo "no wordllama here; its tests are skipped"
 	@if java -version >/dev/null 2>&1; then $(PIP) --editable ".[textworld-express]"; \
 	else echo "no Java here; the tests with TextWorldExpress are skipped"; fi
 	@touch $@

@@ -25,12 +25,13 @@ from jitrl.cli.settings import OPTIONS
 HERE = Path(__file__).parent
 NOTICE = "<!-- Written by `make docs` from the code. Change it there. -->"
 KINDS = {
-    "environments": "environment",
-    "models": "model",
-    "agents": "run",
-    "evaluators": "memory",
+    "environments": "environment.name",
+    "models": "model.name",
+    "embedders": "memory.retrieval.embedder",
+    "agents": "run.agent",
+    "evaluators": "memory.evaluator",
 }
-"""Kinds of entry points and the group of settings that names one of them."""
+"""Kinds of entry points and the setting that names one of them."""
 
 
 def main() -> None:
@@ -117,10 +118,10 @@ def settings() -> str:
         lines += [*_table(("setting", "type", "default", "meaning", "flag"), rows), ""]
         if group == "memory":
             lines += _presets()
-    for kind, group in KINDS.items():
+    for kind, setting in KINDS.items():
         lines += [f"## Built-in {kind}", ""]
         for name in registry.names(kind):
-            lines += _adapter(group, registry.load(kind, name), name)
+            lines += _adapter(setting, registry.load(kind, name), name)
     return "\n".join(lines)
 
 
@@ -217,20 +218,19 @@ def _option(param: Any) -> tuple[str, str, str]:
 
 
 _LENT = frozenset(
-    {"store", "evaluator", "settings", "meter", "writer", "hint", "member", "trainable"}
+    {"store", "evaluator", "settings", "embedder", "meter", "writer", "hint", "member", "trainable"}
 )
 """Parts that are lent to an adapter; nobody sets them."""
 
 
-def _adapter(group: str, factory: Any, name: str) -> list[str]:
-    """What can be named in a setting, and its own options."""
-    setting = {"run": "run.agent", "memory": "memory.evaluator"}.get(group, f"{group}.name")
+def _adapter(setting: str, factory: Any, name: str) -> list[str]:
+    """What can be named in a setting, and its own options; an embedder has none there."""
     lines = [f"### `{name}` (`{setting}`)", "", _sentence(factory), ""]
     said = _arguments(inspect.getdoc(factory) or "")
     rows = [
         (f"`{p.name}`", _quoted(p.default), said.get(p.name, ""))
         for p in inspect.signature(factory).parameters.values()
-        if p.name not in _LENT
+        if p.name not in _LENT and setting != KINDS["embedders"]
     ]
     if rows:
         lines += [*_table(("option", "default", "meaning"), rows), ""]

@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -18,8 +19,10 @@ from jitrl.episode import Episode
 from jitrl.errors import MixedMemory, StoreError
 from jitrl.evaluators.checks import Function
 from jitrl.memory.explain import Explanation, explain, replay
+from jitrl.models.vectors import Remembered
 from jitrl.ports import Evaluator, Receipt
 from jitrl.run.derivation import remember
+from jitrl.run.embedding import remembered
 from jitrl.run.judging import evaluator_of, handed
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import (
@@ -47,6 +50,7 @@ def open(
     Raises:
         InputError: If the path or the name is no text, or one that cannot be used.
         ConfigError: If a setting is unknown or has an impossible value.
+        ModelError: If states are to be embedded, and the model for it is missing.
         StoreError: If the file cannot be used.
     """
     own: Evaluator | None = None
@@ -75,7 +79,7 @@ class JitRL:
         evaluator = evaluator or evaluator_of(whole)
         store = SQLiteStore(path, memory=memory)
         try:
-            self.agent = Corrected(store, evaluator, self.settings)
+            self.agent = Corrected(store, evaluator, self.settings, partial(remembered, store.path))
         except BaseException:
             store.close()
             raise
@@ -213,8 +217,10 @@ class JitRL:
         )
 
     def close(self) -> None:
-        """Release the file; may be called twice."""
+        """Release the file, and that of vectors if there is one; may be called twice."""
         self.store.close()
+        if isinstance(self.agent.embedder, Remembered):
+            self.agent.embedder.close()
 
     def __enter__(self) -> JitRL:
         return self

@@ -101,6 +101,28 @@ class Proposer(Protocol):
         ...
 
 
+class Embedder(Protocol):
+    """Turns texts into vectors whose product says how alike they are. Safe for threads.
+
+    Attributes:
+        name: What tells its vectors from all others: the model with its version or digest. Two of
+            one name give a text the same vector.
+    """
+
+    name: str
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Float32 vectors of length 1, shape [N, D]; none of the texts is empty.
+
+        The vector of a text does not depend on the texts beside it. Where nothing can be said of
+        one, its vector is 0, which is similar to nothing.
+
+        Raises:
+            ModelError: If the model failed.
+        """
+        ...
+
+
 class Writer(Protocol):
     """A model that writes: judgments, reflections, workflows. Safe for threads."""
 
@@ -324,9 +346,10 @@ class Agent(Protocol):
     """An agent with its memory; its episodes may run in threads.
 
     Entry points of ``jitrl.agents`` are called with those of ``store``, ``evaluator``,
-    ``settings`` (of the memory), ``writer`` (a function that makes the ``Writer``), ``hint`` (a
-    function that makes the environment's ``Hint``) and ``trainable`` (a factory of weights on top
-    of the run's model) that they have a parameter for.
+    ``settings`` (of the memory), ``embedder`` (a function that makes the ``Embedder`` of a name),
+    ``writer`` (a function that makes the ``Writer``), ``hint`` (a function that makes the
+    environment's ``Hint``) and ``trainable`` (a factory of weights on top of the run's model) that
+    they have a parameter for.
     """
 
     def episode(

@@ -13,7 +13,7 @@ import msgspec
 
 from jitrl.errors import ConfigError
 
-Kind = Literal["environments", "models", "evaluators", "stores", "agents"]
+Kind = Literal["environments", "models", "embedders", "evaluators", "stores", "agents"]
 
 
 def names(kind: Kind) -> tuple[str, ...]:

@@ -1,7 +1,17 @@
+import json
+from importlib.util import find_spec
+
 import pytest
+
+from jitrl.bench.choices import CHOICES
+from jitrl.cli.arms import parsed
+from jitrl.errors import ModelError
+from jitrl.models.embedded import installed
+from jitrl.stores.sqlite import SQLiteStore
 
 ENV = ("--env", "toy", "--env-options", "tasks=8,size=2", "--model", "scripted")
 SMALL = (*ENV, "--attempts", "2", "--seeds", "1", "--tasks", "6")
+EMBEDDER = "jitrl.testing.embedder:embed"
 NEAR = ("--set", "memory.retrieval.threshold=0.1")
 
 
@@ -25,7 +35,69 @@ def test_a_choice_is_measured_with_curve_shares_and_report_and_goes_on_where_it_
 
 def test_arms_can_be_fewer(jitrl):
     asked = ("bench", "choices", "--what", "update", "--agents", "static", *SMALL, "--json")
-    assert [row["label"] for row in jitrl(*asked).data["rows"]] == ["default", "static"]
+    assert [row["label"] for row in jitrl(*asked).data["rows"]] == ["rows in scores", "static"]
+
+
+def test_rows_in_scores_and_in_a_prompt_are_the_same_without_lessons():
+    arms = parsed({}, CHOICES["update"].arms)
+    rows = {arm.label: arm.settings for arm in arms if arm.label.startswith("rows in ")}
+    assert {s.run.agent for s in rows.values()} == {"jitrl", "prompt-update"}
+    assert [s.memory.rule for s in rows.values()] == [{"transfer": 0}] * 2
+
+
+def test_words_and_vectors_are_arms_of_one_comparison(jitrl, tmp_path):
+    embedding = "memory.retrieval.kind=embedding,memory.retrieval.embedder=" + EMBEDDER
+    done = jitrl(
+        *("compare", *SMALL, "--arm", "overlap=jitrl", "--arm", f"vectors=jitrl,{embedding}"),
+        *("--out", "c", "--json"),
+    )
+    assert done.code == 0
+    assert [row["label"] for row in done.data["rows"]] == ["overlap", "vectors"]
+    here = tmp_path / "here" / "c"
+    records = {path.parent.name: json.loads(path.read_text()) for path in here.glob("*/run.json")}
+    assert records["overlap"]["embedder"] == ""
+    assert records["vectors"]["embedder"].startswith(EMBEDDER)
+    assert records["vectors"]["settings"]["memory"]["retrieval"] == {
+        "kind": "embedding",
+        "embedder": EMBEDDER,
+    }
+    assert [path.parent.name for path in here.glob("*/jitrl-vectors.db")] == ["vectors"]
+    with SQLiteStore(here / "vectors" / "seed-0.db", readonly=True) as store:
+        *_, decision = [record.id for record in store.decisions()]
+    explained = jitrl("explain", "c/vectors", decision, "--json")
+    assert explained.code == 0
+    assert {without["exact"] for without in explained.data["without"]} == {True}
+
+
+@pytest.mark.model
+def test_words_embeddings_and_the_very_state_are_compared(jitrl):
+    try:
+        installed()
+    except ModelError:
+        pytest.skip("the embedded model is not installed (jitrl model install)")
+    small = (*ENV, "--attempts", "2", "--seeds", "1", "--tasks", "2")
+    done = jitrl("bench", "choices", "--what", "similarity", *small, "--json")
+    assert done.code == 0
+    labels = [row["label"] for row in done.data["rows"]]
+    words = ["wordllama"] * (find_spec("wordllama") is not None)
+    assert [label for label in labels if not label.endswith("rows only")] == [
+        *("default", "static", "exact", "embedded", *words)
+    ]
+    rows_only = [f"{label} rows only" for label in ("default", "exact", "embedded", *words)]
+    assert [label for label in labels if label.endswith("rows only")] == rows_only
+    assert ("left out, since it is not installed: wordllama" in done.err) is not words
+
+
+def test_a_search_by_words_and_by_vectors_is_timed_over_the_same_states(jitrl):
+    asked = ("bench", "search", "--embedder", EMBEDDER, "--states", "20", "--states", "60")
+    done = jitrl(*asked, "--texts", "30", "--queries", "5", "--repeats", "2", "--json")
+    assert done.code == 0
+    assert done.data["schema"] == "jitrl.bench.search/1"
+    of = [(s["by"].split(" ")[0], s["states"], s["embedded"]) for s in done.data["searched"]]
+    assert of == [("words", 20, 0), (EMBEDDER, 20, 20), ("words", 60, 0), (EMBEDDER, 60, 30)]
+    assert [s["width"] for s in done.data["searched"]] == [0, 16, 0, 16]
+    assert all(s["search"]["p50"]["median"] > 0 for s in done.data["searched"])
+    assert jitrl("bench", "search", "--embedder", "mine").code == 3
 
 
 def test_the_paper_is_printed_without_a_model(jitrl):

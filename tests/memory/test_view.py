@@ -23,6 +23,7 @@ from jitrl.memory.session import Session
 from jitrl.memory.view import Lens, View
 from jitrl.presets import load
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.embedder import HashedWords
 from jitrl.types import (
     Basis,
     Candidate,
@@ -102,12 +103,13 @@ def apply(store: SQLiteStore, change: Any, keys: list[str]) -> None:
     st.lists(CHANGE, max_size=16),
     st.sampled_from(["default", "paper-web"]),
     st.sampled_from([frozenset[str](), frozenset({"t1"})]),
+    st.sampled_from([Retrieval(), Retrieval(kind="embedding", threshold=0.1)]),
 )
 def test_a_view_that_followed_every_change_equals_one_made_at_the_end(
-    changes: list[Any], preset: str, exclude: frozenset[str]
+    changes: list[Any], preset: str, exclude: frozenset[str], retrieval: Retrieval
 ) -> None:
-    rule = load(preset).rule
-    lens = Lens(rule, Retrieval(), GAMMA, exclude=exclude, without=frozenset({3}))
+    rule, gone = load(preset).rule, frozenset({3})
+    lens = Lens(rule, retrieval, GAMMA, exclude=exclude, without=gone, embedder=HashedWords())
     with SQLiteStore(":memory:") as store:
         keys: list[str] = []
         following = View(store, "s", lens)

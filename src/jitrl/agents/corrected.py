@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
@@ -18,7 +18,7 @@ from jitrl.memory.index import Kernel
 from jitrl.memory.rerun import seed_of
 from jitrl.memory.session import Session
 from jitrl.memory.view import Lens, View
-from jitrl.ports import Evaluator, Receipt, Store
+from jitrl.ports import Embedder, Evaluator, Receipt, Store
 from jitrl.presets import Preset, load
 from jitrl.types import (
     Basis,
@@ -72,9 +72,19 @@ class Corrected:
     Args:
         evaluator: Who scores finished episodes.
         settings: Mode, holdout share, preset and what differs from it, trusted bases.
+        embedder: Makes the embedder of a name; needed where retrieval is by embedding.
+
+    Raises:
+        ConfigError: If a setting has an impossible value, or an embedder cannot be made.
     """
 
-    def __init__(self, store: Store, evaluator: Evaluator, settings: MemorySettings) -> None:
+    def __init__(
+        self,
+        store: Store,
+        evaluator: Evaluator,
+        settings: MemorySettings,
+        embedder: Callable[[str], Embedder] | None = None,
+    ) -> None:
         self.store, self.evaluator = store, evaluator
         self.mode, self.holdout = settings.mode, settings.holdout
         self.principal, self.trusted = settings.principal, frozenset(settings.trusted)
@@ -82,6 +92,10 @@ class Corrected:
         self.preset: Preset = load(settings.preset).changed(
             settings.rule, settings.retrieval, settings.gamma
         )
+        retrieval = self.preset.retrieval
+        self.embedder: Embedder | None = None
+        if retrieval.kind == "embedding" and embedder is not None:
+            self.embedder = embedder(retrieval.embedder)
         self._views: dict[tuple[str, frozenset[str]], View] = {}
         self._lock = threading.Lock()
 
@@ -108,6 +122,7 @@ class Corrected:
             exclude,
             without,
             self.kernel,
+            self.embedder,
         )
 
     def view(self, scope: str, exclude: frozenset[str] = frozenset()) -> View:

@@ -6,6 +6,7 @@ would decide by, made by the same functions. They reach the choice through words
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from jitrl.core.rule import Choose, UpdateRule
 from jitrl.core.update import decide
 from jitrl.errors import InputError
 from jitrl.memory.session import Session
-from jitrl.ports import Evaluator, Receipt, Store
+from jitrl.ports import Embedder, Evaluator, Receipt, Store
 from jitrl.types import (
     Candidate,
     Decision,
@@ -39,6 +40,7 @@ def prompt_update(
     store: Store,
     evaluator: Evaluator,
     settings: MemorySettings,
+    embedder: Callable[[str], Embedder] | None = None,
     *,
     budget: int = 2000,
     untried: bool = False,
@@ -54,7 +56,7 @@ def prompt_update(
         choose: ``sample`` from the prior, or its ``argmax`` (ties: at random).
     """
     check_counts(NAME, budget=budget)
-    base = learner(NAME, store, evaluator, settings)
+    base = learner(NAME, store, evaluator, settings, embedder)
     return PromptUpdate(base, prior_of(NAME, temperature, choose), budget, untried)
 
 

@@ -17,7 +17,7 @@ from jitrl.agents.past import Journal, Past, PastEpisode
 from jitrl.agents.prior import own_choice
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
-from jitrl.ports import Evaluator, Receipt, Store
+from jitrl.ports import Embedder, Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task
 
 
@@ -143,8 +143,17 @@ class PromptedEpisode:
         return self._guide
 
 
-def learner(agent: str, store: Store, evaluator: Evaluator, settings: MemorySettings) -> Corrected:
+def learner(
+    agent: str,
+    store: Store,
+    evaluator: Evaluator,
+    settings: MemorySettings,
+    embedder: Callable[[str], Embedder] | None = None,
+) -> Corrected:
     """Who judges and learns for an agent that leaves the scores alone.
+
+    Args:
+        embedder: Makes the embedder of a name; for an agent that looks for similar states.
 
     Raises:
         ConfigError: If the settings ask for episodes without memory, which only ``jitrl`` has.
@@ -154,7 +163,7 @@ def learner(agent: str, store: Store, evaluator: Evaluator, settings: MemorySett
             f"agent {agent}: memory.mode is {settings.mode!r} and memory.holdout "
             f"{settings.holdout:g}; it needs 'act' and 0 (the agent static has no memory)"
         )
-    return Corrected(store, evaluator, settings)
+    return Corrected(store, evaluator, settings, embedder)
 
 
 def check_counts(agent: str, **counts: int) -> None:

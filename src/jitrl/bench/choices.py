@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 SCHEMA = "jitrl.bench.choices/1"
@@ -19,12 +19,14 @@ class Choice:
         arms: As ``jitrl compare --arm`` takes them; the first is what the others differ from.
         differ: Terms of comparison in which the arms differ on purpose.
         values: Labels of the arms that are values of one setting, in their order; empty if none.
+        extras: Label of an arm to the package that it needs; without it, the arm is left out.
     """
 
     asks: str
     arms: tuple[str, ...]
     differ: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
+    extras: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,44 @@ def _curve(asks: str, setting: str, values: tuple[str, ...], default: str) -> Ch
     return Choice(asks, (f"{DEFAULT}=jitrl", STATIC, *arms), values=order)
 
 
+_ROWS = "memory.rule.transfer=0"
+"""No lessons of other tasks: only neighbors reach the choice. `prompt-update` says what the
+neighbors are, not what lessons are, and finds none of other tasks as long as there are lessons."""
+_RETRIEVAL = "memory.retrieval"
+_RULE = "memory.rule"
+_EMBEDDED = (
+    f"embedded=jitrl,{_RETRIEVAL}.kind=embedding,{_RETRIEVAL}.threshold=0.99,"
+    f"{_RULE}.kernel=0.005,{_RULE}.backoff=0.02,{_RULE}.novelty_kernel=0.01",
+    f"wordllama=jitrl,{_RETRIEVAL}.kind=embedding,{_RETRIEVAL}.embedder=wordllama,"
+    f"{_RETRIEVAL}.threshold=0.7,"
+    f"{_RULE}.kernel=0.1,{_RULE}.backoff=0.3,{_RULE}.novelty_kernel=0.15",
+)
+"""Threshold and widths of kernels fit the spread of each embedder's cosines: the best of several on
+tasks that no world below has."""
+
 CHOICES: Mapping[str, Choice] = {
     "update": Choice(
         "Does it help more to correct scores or to tell the model in its prompt?",
-        (f"{DEFAULT}=jitrl", STATIC, "prompt-update", "oracle-hint"),
+        (
+            f"rows in scores=jitrl,{_ROWS}",
+            f"rows in prompt=prompt-update,{_ROWS}",
+            STATIC,
+            "oracle-hint",
+            f"{DEFAULT}=jitrl",
+        ),
+    ),
+    "similarity": Choice(
+        "Are states alike by common words, by an embedding, or only if they are the same?",
+        (
+            f"{DEFAULT}=jitrl",
+            STATIC,
+            f"exact=jitrl,{_RETRIEVAL}.threshold=1",
+            *_EMBEDDED,
+            f"{DEFAULT} rows only=jitrl,{_ROWS}",
+            f"exact rows only=jitrl,{_ROWS},{_RETRIEVAL}.threshold=1",
+            *(f"{arm.replace('=', ' rows only=', 1)},{_ROWS}" for arm in _EMBEDDED),
+        ),
+        extras={"wordllama": "wordllama", "wordllama rows only": "wordllama"},
     ),
     "choose": Choice(
         "Take the best corrected action, or sample?",

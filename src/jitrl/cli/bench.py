@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.progress import Progress, TaskID
 
 from jitrl.cli.bench_choices import choices
 from jitrl.cli.bench_judge import judge
 from jitrl.cli.bench_learning import learn
 from jitrl.cli.bench_paper import paper
+from jitrl.cli.bench_search import search
 from jitrl.cli.bench_transfer import transfer
 from jitrl.cli.bench_webarena import webarena
 from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.progress import stages
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ app.command()(choices)
 app.command()(paper)
 app.command()(judge)
 app.command()(webarena)
+app.command()(search)
 
 
 @app.command()
@@ -65,7 +65,7 @@ def decide(
 
     if preset not in presets.NAMES:
         raise InputError(f"no preset {preset!r}; there are {', '.join(presets.NAMES)}")
-    with _bars() as tell:
+    with stages() as tell:
         report = measure(
             records,
             preset=preset,
@@ -80,22 +80,6 @@ def decide(
     _show(report)
     if json:
         emit(msgspec.to_builtins(report))
-
-
-@contextmanager
-def _bars() -> Iterator[Callable[[str, float], None]]:
-    """A bar for each stage, drawn only when told: no thread runs beside what is measured."""
-    with Progress(console=people(), auto_refresh=False) as progress:
-        stages: dict[str, TaskID] = {}
-
-        def tell(stage: str, share: float) -> None:
-            if stage not in stages:
-                stages[stage] = progress.add_task(stage, total=100)
-            percent = int(100 * share)
-            if percent > progress.tasks[stages[stage]].completed:
-                progress.update(stages[stage], completed=percent, refresh=True)
-
-        yield tell
 
 
 def _show(report: Report) -> None:

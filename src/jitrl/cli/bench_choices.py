@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from jitrl.analysis.compare import Comparison
     from jitrl.analysis.shares import Shares
 
-What = Literal["update", "choose", "scores", "k", "beta", "gamma", "threshold", "novelty"]
+What = Literal[
+    "update", "choose", "scores", "similarity", "k", "beta", "gamma", "threshold", "novelty"
+]
 
 
 @with_settings(but=frozenset({"--agent", "--agent-options"}))
@@ -25,7 +27,8 @@ def choices(
     what: Annotated[
         What,
         typer.Option(
-            help="`update`: corrected scores or a prompt (agents jitrl and prompt-update). "
+            help="`update`: the same rows in scores or in a prompt (agents jitrl and "
+            "prompt-update). `similarity`: states alike by words, by an embedding, or not at all. "
             "`choose`: the best action or a sample. `scores`: log-probabilities or stated scores "
             "(needs a model with an option `scorer`). `k`, `beta`, `gamma`, `threshold`, "
             "`novelty`: values of one setting."
@@ -51,6 +54,8 @@ def choices(
     Writes report.html into the folder, and says what share of the retrieved rows came from other
     tasks. The same command again resumes it.
     """
+    from importlib.util import find_spec
+
     from jitrl import config
     from jitrl.analysis.compare import compare
     from jitrl.analysis.results import gather
@@ -65,11 +70,17 @@ def choices(
     choice = CHOICES[what]
     asked = given(WORLDS[world], flags)
     wanted = names(agents)
+    missing = {label: extra for label, extra in choice.extras.items() if not find_spec(extra)}
     arms = [
         arm
         for i, arm in enumerate(parsed(asked, choice.arms))
         if i == 0 or not wanted or arm.settings.run.agent in wanted
+        if arm.label not in missing
     ]
+    for extra in dict.fromkeys(missing.values()):
+        people().print(
+            f"left out, since it is not installed: {extra} (pip install 'jitrl[{extra}]')"
+        )
     where = out or folder.default(config.load(asked), f"choices-{what}")
     people().print(f"{choice.asks} {len(arms)} arms in {where}")
     results = gather(play(arms, where))

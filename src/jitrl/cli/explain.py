@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory import explain as explaining
 from jitrl.report.words import Language
 from jitrl.run import folder as folders
+from jitrl.run.embedding import remembered
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Decision
 
@@ -74,7 +76,7 @@ def explain(
         if trusted and not any(text.startswith("memory.trusted") for text in setting or ()):
             settings = msgspec.structs.replace(settings, trusted=frozenset(trusted))
         # Nothing is judged here, so the evaluator that the memory was used with is not needed.
-        agent = Corrected(store, EnvironmentRewards(), settings)
+        agent = Corrected(store, EnvironmentRewards(), settings, partial(remembered, str(file)))
         named = given.decision_id(decision)
         record = store.decision(named)
         if record.decision.reason == "weights":

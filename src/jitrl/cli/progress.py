@@ -10,6 +10,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -69,3 +70,22 @@ def watched(label: str) -> Iterator[Callable[[Step], None]]:
             bar.update(row, completed=step.done, total=step.total, note=note)
 
         yield moved
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, float], None]]:
+    """A bar for each stage, drawn only when told: no thread runs beside what is measured.
+
+    The function it gives takes a stage and the share of it that is done.
+    """
+    with Progress(console=people(), auto_refresh=False) as progress:
+        begun: dict[str, TaskID] = {}
+
+        def tell(stage: str, share: float) -> None:
+            if stage not in begun:
+                begun[stage] = progress.add_task(stage, total=100)
+            percent = int(100 * share)
+            if percent > progress.tasks[begun[stage]].completed:
+                progress.update(begun[stage], completed=percent, refresh=True)
+
+        yield tell

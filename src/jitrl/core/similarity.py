@@ -37,13 +37,16 @@ class Retrieval:
     """Which states of the memory count as similar, and how similar they are.
 
     Attributes:
-        kind: Whether a word that occurs twice counts once (``set``) or twice (``multiset``).
+        kind: Whether a word that occurs twice counts once (``set``) or twice (``multiset``), or
+            whether texts are compared by their vectors instead (``embedding``).
+        embedder: What makes the vectors of ``embedding``: an entry point of ``jitrl.embedders``, or
+            a function ``package.module:name`` of your own.
         ngram: Words per feature of the text; a shorter text is taken word by word.
         context_weight: ``None`` puts text and context in one bag; a weight w compares them apart:
-            ``(1 - w) * J(text) + w * J(context)``.
+            ``(1 - w) * J(text) + w * J(context)``, or with cosines in place of J.
         context_ngram: Words per feature of the context; ``None`` means as for the text.
         match_place: Whether only states of the same place are compared; else the place joins the
-            text's bag as one feature.
+            text's bag as one feature, or is embedded with the text.
         threshold: Least similarity of a neighbor.
         k: Most rows (not states) that a decision uses; ``None`` uses all.
         cap: Most similarity that two different states can have; 1.0 means the same state.
@@ -52,7 +55,8 @@ class Retrieval:
         ValueError: If a value is outside its range.
     """
 
-    kind: Literal["set", "multiset"] = "set"
+    kind: Literal["set", "multiset", "embedding"] = "set"
+    embedder: str = "embedded"
     ngram: int = 1
     context_weight: float | None = None
     context_ngram: int | None = None
@@ -63,8 +67,12 @@ class Retrieval:
 
     def __post_init__(self) -> None:
         """Reject settings that mean nothing."""
-        if self.kind not in ("set", "multiset"):
-            raise ValueError(f"kind is {self.kind!r}; use 'set' or 'multiset'")
+        if self.kind not in ("set", "multiset", "embedding"):
+            raise ValueError(f"kind is {self.kind!r}; use 'set', 'multiset' or 'embedding'")
+        if not isinstance(self.embedder, str) or not self.embedder.strip():
+            raise ValueError(
+                f"embedder is {self.embedder!r}; it must be a name or package.module:name"
+            )
         for name in ("ngram", "context_ngram", "k"):
             value = getattr(self, name)
             if value is None and name != "ngram":
@@ -135,7 +143,13 @@ def numbered(tokens: list[str]) -> set[str]:
 
 
 def bags(state: State, retrieval: Retrieval) -> Bags:
-    """The features of ``state`` under the settings of ``retrieval``."""
+    """The features of ``state`` under the settings of ``retrieval``.
+
+    Raises:
+        ValueError: If states are compared by vectors; see ``core.vectors``.
+    """
+    if retrieval.kind == "embedding":
+        raise ValueError("kind is 'embedding': states are compared by their vectors, not by words")
     collect = set if retrieval.kind == "set" else numbered
     text = ngrams(words(state.text), retrieval.ngram)
     context = ngrams(words(state.context), retrieval.context_ngram or retrieval.ngram)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from sys import getsizeof
 from typing import Literal, NamedTuple
 
@@ -11,12 +10,12 @@ import numpy as np
 from jitrl.core.similarity import Retrieval, bags
 from jitrl.errors import MissingExtra
 from jitrl.memory.index_bags import BagIndex, Scan, scan
+from jitrl.memory.state_ids import StateIds, key
 from jitrl.types import State
 
 Kernel = Literal["numpy", "numba"]
 
-_SHARDS = 64  # a dict that grows is copied: a pause of 3 ms at 87,000 entries, so there are many
-_ABOVE_ZERO = 5e-324
+ABOVE_ZERO = 5e-324
 
 
 class Similar(NamedTuple):
@@ -46,29 +45,26 @@ class StateIndex:
             MissingExtra: If ``kernel`` is "numba" and numba is not installed.
         """
         self.retrieval = retrieval
-        self._ids: tuple[dict[bytes, int], ...] = tuple([{} for _ in range(_SHARDS)])
+        self._ids = StateIds()
         self._vocabulary: dict[str, int] = {}
         run = _kernel(kernel)
         weight = retrieval.context_weight
         self._weight = 0.0 if weight is None else weight
         self._text = BagIndex(run)
         self._context = BagIndex(run)
-        self._count = 0
 
     def __len__(self) -> int:
         """Number of distinct states."""
-        return self._count
+        return len(self._ids)
 
     def find(self, state: State) -> int | None:
         """Id of exactly this state; ``None`` if it was never added."""
-        key = _digest(state)
-        return self._ids[key[0] % _SHARDS].get(key)
+        return self._ids.find(key(state))
 
     def add(self, state: State) -> int:
         """Id of ``state``, counted from 0 in the order of adding; the same state, the same id."""
-        key = _digest(state)
-        ids = self._ids[key[0] % _SHARDS]
-        known = ids.get(key)
+        digest = key(state)
+        known = self._ids.find(digest)
         if known is not None:
             return known
         found = bags(state, self.retrieval)
@@ -82,9 +78,7 @@ class StateIndex:
             if self._weight > 0.0:
                 self._context.add(context, locate=True)
             self._text.add(text, group)
-        ids[key] = self._count
-        self._count += 1
-        return self._count - 1
+        return self._ids.give(digest)
 
     def search(self, state: State, floor: float | None = None) -> Similar:
         """All states whose similarity is above 0 and at least ``floor``.
@@ -102,17 +96,16 @@ class StateIndex:
                 similarities[here] = 1.0
             else:
                 ids, similarities = np.append(ids, same), np.append(similarities, 1.0)
-        found = np.count_nonzero(similarities >= max(least, _ABOVE_ZERO))
+        found = np.count_nonzero(similarities >= max(least, ABOVE_ZERO))
         order = np.lexsort((-ids, -similarities))[:found]
         return Similar(ids[order].astype(np.int64), similarities[order])
 
     @property
     def nbytes(self) -> int:
         """Bytes held, arrays and dictionaries."""
-        numbers = (len(self) + len(self._vocabulary)) * getsizeof(len(self))
-        keys = len(self) * getsizeof(bytes(16)) + sum(map(getsizeof, list(self._vocabulary)))
-        tables = sum(map(getsizeof, self._ids)) + getsizeof(self._vocabulary)
-        return self._text.nbytes + self._context.nbytes + numbers + keys + tables
+        numbers = len(self._vocabulary) * getsizeof(len(self))
+        words = sum(map(getsizeof, list(self._vocabulary))) + getsizeof(self._vocabulary) + numbers
+        return self._text.nbytes + self._context.nbytes + self._ids.nbytes + words
 
     def _near(self, state: State, least: float) -> tuple[np.ndarray, np.ndarray]:
         """Every state that may reach ``least``, with its similarity before the cap."""
@@ -158,10 +151,3 @@ def _kernel(name: Kernel) -> Scan:
         ) from error
     compiled: Scan = signature_numba.scan
     return compiled
-
-
-def _digest(state: State) -> bytes:
-    """Key of a state that no other state shares."""
-    head = f"{len(state.text)},{len(state.context)};"
-    whole = head + state.text + state.context + state.place
-    return blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -30,7 +30,7 @@ class Rows:
     def __len__(self) -> int:
         return self._count
 
-    def append(self, row: int | Sequence[int]) -> None:
+    def append(self, row: int | Sequence[int] | np.ndarray) -> None:
         """Add one row; a shorter row is filled up with zeros."""
         data, n = self.data, self._count
         if data.ndim == 1:

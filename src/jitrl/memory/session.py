@@ -20,7 +20,6 @@ import numpy as np
 
 from jitrl.core.features import Situation
 from jitrl.core.overlay import Overlay, Taken
-from jitrl.core.similarity import Bags, alike, bags
 from jitrl.core.update import keeps_out
 from jitrl.memory.index import Similar
 from jitrl.memory.view import View
@@ -57,7 +56,7 @@ class Session:
         self.view, self.until, self.task = view, until, task
         self._actions: list[str] = []
         self._steps: list[_Step] = []
-        self._bags: dict[State, Bags] = {}
+        self._measure = view.lens.measure()
         self._start()
 
     def _start(self) -> None:
@@ -232,7 +231,7 @@ class Session:
         newest = [self._ids.get(state, _NOWHERE), *overlay.states()[-_CELLS:]]
         for at in dict.fromkeys(newest):
             here = overlay.taken_in(at)
-            similarity = self._similarity(state, self._states[at]) if here else 0.0
+            similarity = self._measure(state, self._states[at]) if here else 0.0
             if similarity >= least:
                 for taken in here.values():
                     yield self._taken(taken, similarity)
@@ -253,13 +252,6 @@ class Session:
             taken=taken.times,
             state=at,
         )
-
-    def _similarity(self, a: State, b: State) -> float:
-        retrieval = self.view.lens.retrieval
-        for state in (a, b):
-            if state not in self._bags:
-                self._bags[state] = bags(state, retrieval)
-        return alike(a, b, self._bags[a], self._bags[b], retrieval)
 
     def _voices(self, found: Similar) -> Iterator[Neighbor]:
         if not self.view.voices:

@@ -20,10 +20,12 @@ from jitrl.core.graph import Graph, Step
 from jitrl.core.returns import discount_mass
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
-from jitrl.errors import MixedMemory
+from jitrl.errors import ConfigError, MixedMemory
 from jitrl.memory.index import Kernel, Similar, StateIndex
+from jitrl.memory.index_vectors import VectorIndex
 from jitrl.memory.lessons import Lessons
-from jitrl.ports import Change, Store
+from jitrl.memory.measure import Cosine, Measure, Overlap
+from jitrl.ports import Change, Embedder, Store
 from jitrl.types import TRUSTED_BASES, Row, State
 
 _GROWTH = 1.25  # the center is looked at again when so many times as many rewards are known
@@ -41,6 +43,10 @@ class Lens:
         exclude: Tasks whose rows take part in nothing.
         without: Rows that take part in nothing.
         kernel: What scans the index; the states found are the same.
+        embedder: What makes vectors of texts, where retrieval is by embedding.
+
+    Raises:
+        ConfigError: If retrieval is by embedding and there is no embedder.
     """
 
     rule: UpdateRule = field(default_factory=UpdateRule)
@@ -50,6 +56,27 @@ class Lens:
     exclude: frozenset[str] = frozenset()
     without: frozenset[int] = frozenset()
     kernel: Kernel = "numpy"
+    embedder: Embedder | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an embedding without an embedder."""
+        if self.retrieval.kind == "embedding" and self.embedder is None:
+            raise ConfigError(
+                "retrieval.kind is 'embedding', but no embedder was handed in; give Lens, or the "
+                "agent, one"
+            )
+
+    def index(self) -> StateIndex | VectorIndex:
+        """An empty index of states."""
+        if self.embedder is not None and self.retrieval.kind == "embedding":
+            return VectorIndex(self.retrieval, self.embedder)
+        return StateIndex(self.retrieval, self.kernel)
+
+    def measure(self) -> Measure:
+        """The same similarity, for one pair of states at a time."""
+        if self.embedder is not None and self.retrieval.kind == "embedding":
+            return Cosine(self.retrieval, self.embedder)
+        return Overlap(self.retrieval)
 
 
 @dataclass(slots=True)
@@ -76,7 +103,7 @@ class View:
 
     def _forget(self) -> None:
         """Back to an empty memory, but for what is known to be inactive and the center."""
-        self.index = StateIndex(self.lens.retrieval, self.lens.kernel)
+        self.index = self.lens.index()
         self.graph = Graph(self.lens.gamma, self.lens.rule.onward)
         self.rows: dict[int, list[Row]] = {}
         self.voices: dict[int, dict[tuple[str, str], Voice]] = {}

@@ -12,6 +12,7 @@ from jitrl.errors import MixedMemory
 from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Evaluator, Proposer, Store
 from jitrl.run.derivation import remember
+from jitrl.run.embedding import identity, remembered
 from jitrl.run.experiment import Parts
 from jitrl.run.judging import evaluator_of, written
 from jitrl.run.oracle import Oracle
@@ -25,6 +26,7 @@ def compose(settings: Settings) -> Parts:
     Raises:
         ConfigError: If one of them does not exist, cannot be loaded or does not take its options.
         MissingExtra: If one needs an optional package.
+        ModelError: If the embedder's model file is missing.
     """
     environment, model, run = settings.environment, settings.model, settings.run
     registry.load("environments", environment.name)
@@ -50,6 +52,7 @@ def compose(settings: Settings) -> Parts:
             "settings": memory,
             "writer": partial(written, settings, meter),
             "hint": oracle.hint,
+            "embedder": partial(remembered, getattr(store, "path", ":memory:")),
             "trainable": partial(weights, store),
         }
         agent = registry.create("agents", run.agent, run.options, **lent)
@@ -68,4 +71,5 @@ def compose(settings: Settings) -> Parts:
         agent=opened,
         evaluator=evaluator,
         store=SQLiteStore,
+        embedder=identity(settings.memory),
     )

@@ -37,6 +37,7 @@ class Parts:
         evaluator: Makes the one who scores finished episodes; ``None`` for a meter if it is only
             to be looked at.
         store: Opens the memory file at a path.
+        embedder: Name of what makes the vectors that states are compared by; "" for words.
     """
 
     environment: Callable[[], Environment]
@@ -44,6 +45,7 @@ class Parts:
     agent: Callable[[Store, Evaluator, Memory, Meter], Agent]
     evaluator: Callable[[Meter | None], Evaluator]
     store: Callable[[Path], Store]
+    embedder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def run(
     seeds = seeds_of(settings.run)
     judge = parts.evaluator(None)
     with (
-        folders.opened(folder, settings, tasks, seeds, judge, command) as record,
+        folders.opened(folder, settings, tasks, seeds, judge, command, parts.embedder) as record,
         closing(folders.ledger(folder, settings.budget)) as ledger,
     ):
         campaign = _Campaign(

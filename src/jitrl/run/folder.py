@@ -56,6 +56,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         settings: Group to setting to value, tasks and seeds written out.
         families: Task id to its family, in the order of the environment.
         told: Whether the evaluator has seen the gold outcome.
+        embedder: Name, with version or digest, of what states are compared by; "" for words.
     """
 
     digest: str
@@ -64,6 +65,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     told: bool
     sessions: list[Session]
     schema: str = SCHEMA
+    embedder: str = ""
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -130,6 +132,7 @@ def opened(
     seeds: Sequence[int],
     judge: Evaluator,
     command: str = "",
+    embedder: str = "",
 ) -> Iterator[Record]:
     """Begin or resume the run in ``folder`` and keep other processes out of it meanwhile.
 
@@ -137,7 +140,7 @@ def opened(
         InputError: If it holds something else.
         ConfigError: If it holds a run of other settings, or is in use.
     """
-    record = _record(settings, tasks, seeds, judge, command)
+    record = _record(settings, tasks, seeds, judge, command, embedder)
     if not (folder / "run.json").is_file() and folder.is_dir() and not _is_begun(folder):
         raise InputError(f"{folder} is not empty and holds no run; choose a new folder")
     try:
@@ -191,13 +194,18 @@ def commit() -> str:
 
 
 def _record(
-    settings: Settings, tasks: Sequence[Task], seeds: Sequence[int], judge: Evaluator, command: str
+    settings: Settings,
+    tasks: Sequence[Task],
+    seeds: Sequence[int],
+    judge: Evaluator,
+    command: str,
+    embedder: str,
 ) -> Record:
     values = _values(settings)
     values["run"]["tasks"] = [task.id for task in tasks]
     values["run"]["seeds"] = list(seeds)
     return Record(
-        digest=digest([_counted(values), judge.told]),
+        digest=digest([_counted(values), judge.told, *([embedder] if embedder else [])]),
         settings=values,
         families={task.id: task.family for task in tasks},
         told=judge.told,
@@ -212,6 +220,7 @@ def _record(
                 command=command,
             )
         ],
+        embedder=embedder,
     )
 
 
@@ -243,6 +252,8 @@ def _resumed(folder: Path, record: Record) -> Record:
             for name, value in mine.items()
             if theirs.get(name) != value
         ]
+        if before.embedder != record.embedder:
+            differences.append(f"embedder: {before.embedder!r} → {record.embedder!r}")
         raise ConfigError(
             f"{folder} holds a run of other settings ({'; '.join(differences) or 'evaluator'}); "
             "resume it with the same, or choose a new folder"

@@ -1,0 +1,103 @@
+"""Exact search over the distinct states of one memory scope, by the cosine of their vectors."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from jitrl.core.similarity import Retrieval
+from jitrl.core.vectors import cosines, vectors
+from jitrl.memory.index import ABOVE_ZERO, Similar
+from jitrl.memory.index_rows import Rows
+from jitrl.memory.state_ids import StateIds, key
+from jitrl.ports import Embedder
+from jitrl.types import State
+
+
+class VectorIndex:
+    """Distinct states of one scope: each added once, found exactly; as ``StateIndex`` to its users.
+
+    States are embedded by the first search after they were added, all that are new together. If the
+    embedder fails then, they are embedded by the next search.
+
+    One thread adds; any number may search at the same time. A search finds every state whose
+    ``add`` returned before the search began.
+    """
+
+    def __init__(self, retrieval: Retrieval, embedder: Embedder) -> None:
+        self.retrieval, self.embedder = retrieval, embedder
+        self._ids = StateIds()
+        self._new: dict[int, State] = {}
+        self._lock = threading.Lock()
+        self._vectors: Rows | None = None
+        self._places = Rows((), np.int32)
+        self._known_places: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        """Number of distinct states."""
+        return len(self._ids)
+
+    def find(self, state: State) -> int | None:
+        """Id of exactly this state; ``None`` if it was never added."""
+        return self._ids.find(key(state))
+
+    def add(self, state: State) -> int:
+        """Id of ``state``, counted from 0 in the order of adding; the same state, the same id."""
+        digest = key(state)
+        known = self._ids.find(digest)
+        if known is not None:
+            return known
+        self._new[len(self._ids)] = state
+        return self._ids.give(digest)
+
+    def search(self, state: State, floor: float | None = None) -> Similar:
+        """All states whose similarity is above 0 and at least ``floor``.
+
+        Args:
+            floor: In [0, 1]; the threshold of the settings if ``None``.
+
+        Raises:
+            ModelError: If the embedder failed.
+        """
+        retrieval = self.retrieval
+        least = max(retrieval.threshold if floor is None else floor, ABOVE_ZERO)
+        rows, count = self._embedded()
+        if rows is None:
+            return Similar(np.empty(0, np.int64), np.empty(0))
+        query = vectors([state], retrieval, self.embedder.embed)[0]
+        similarities = np.minimum(cosines(rows.data[:count], query), retrieval.cap)
+        if retrieval.match_place:
+            place = self._known_places.get(state.place, -1)
+            similarities[self._places.data[:count] != place] = 0.0
+        same = self.find(state)
+        if same is not None and same < count:
+            similarities[same] = 1.0
+        ids = (similarities >= least).nonzero()[0]
+        order = np.lexsort((-ids, -similarities[ids]))
+        return Similar(ids[order], similarities[ids[order]])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, arrays and dictionaries."""
+        held = 0 if self._vectors is None else self._vectors.nbytes
+        return held + self._places.nbytes + self._ids.nbytes
+
+    def _embedded(self) -> tuple[Rows | None, int]:
+        """The vectors of all states that were added, and how many there are."""
+        with self._lock:
+            done = 0 if self._vectors is None else len(self._vectors)
+            new = range(done, len(self._ids))
+            if new:
+                states = [self._new[number] for number in new]
+                found = vectors(states, self.retrieval, self.embedder.embed)
+                if self._vectors is None:
+                    self._vectors = Rows((found.shape[1],), np.float32)
+                for number, state, vector in zip(new, states, found, strict=True):
+                    if len(self._places) == number:  # else an interrupt came right after it
+                        known = self._known_places
+                        self._places.append(known.setdefault(state.place, len(known)))
+                    self._vectors.append(vector)
+                for number in new:
+                    del self._new[number]
+            return self._vectors, new.stop

@@ -2,33 +2,34 @@
 
 import io
 import re
+import shlex
 import subprocess
 import sys
 import tokenize
 import tomllib
+from collections import Counter
 from itertools import pairwise
+from os.path import relpath
 from pathlib import Path
 
 import pytest
+import typer
 
 import jitrl
+from jitrl import config
+from jitrl.cli.main import COMMANDS, build
+from jitrl.cli.settings import OPTIONS, merge
 
 ROOT = Path(__file__).parents[1]
-PAGES = [
-    "README.md",
-    "README.zh-CN.md",
-    "docs/index.md",
-    "docs/how-it-works.md",
-    "docs/own-agent.md",
-    "docs/zh/how-it-works.md",
-    "docs/zh/own-agent.md",
-]
 TRANSLATIONS = [
     ("README.md", "README.zh-CN.md"),
-    ("docs/how-it-works.md", "docs/zh/how-it-works.md"),
-    ("docs/own-agent.md", "docs/zh/own-agent.md"),
+    *((f"docs/{p.name}", f"docs/zh/{p.name}") for p in sorted((ROOT / "docs/zh").glob("*.md"))),
 ]
+PAGES = [page for pair in TRANSLATIONS for page in pair]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*|(?<!\w)\.\d+")
+UNITS = {"135 million": "1.35 亿"}
+"""Numbers that the two languages write with different digits."""
 END = "end of a block"
 
 
@@ -54,12 +55,55 @@ def without_comments(code):
 
 
 def commands(page):
-    """What a reader may copy: programs without their comments, and shell commands as they are."""
-    return [
-        without_comments(text) if language == "python" else text
-        for language, text in blocks(page)
-        if language in ("python", "console", "toml")
-    ]
+    """What a reader may copy, without its comments; of a block in words its numbers."""
+    for language, text in blocks(page):
+        match language:
+            case "python":
+                yield language, without_comments(text)
+            case "text":
+                yield language, NUMBER.findall(text)
+            case _:
+                yield language, re.sub(r"(^|[ \t]+)# .*$", "", text, flags=re.MULTILINE)
+
+
+def sections(page):
+    """The prose of each section, with its heading."""
+    return re.split(r"^(?=#+ )", BLOCK.sub("", read(page)), flags=re.MULTILINE)
+
+
+def facts(section):
+    """Numbers, code and rows of tables, as often as they are there; addresses are not looked at."""
+    said = re.sub(r"\]\([^)]*\)", "]", section)
+    for english, chinese in UNITS.items():
+        said = said.replace(chinese, english)
+    rows = re.findall(r"^\|", said, re.MULTILINE)
+    items = re.findall(r"^ *- ", said, re.MULTILINE)
+    code = [" ".join(found.split()) for found in re.findall(r"`[^`]+`", said)]
+    return Counter(NUMBER.findall(said) + code + rows + items)
+
+
+def targets(page):
+    """Where the links of the prose lead: file and heading, "" for the page itself or its top."""
+    for link in re.findall(r"\]\(([^)]+)\)", BLOCK.sub("", read(page))):
+        if not link.startswith("https://"):
+            file, _, heading = link.partition("#")
+            yield (ROOT / page).parent.joinpath(file) if file else ROOT / page, heading
+
+
+def anchors(text):
+    """Anchors of the headings, as GitHub makes them."""
+    for heading in re.findall(r"^#+ (.*)$", BLOCK.sub("", text), re.MULTILINE):
+        yield re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def invocations(page):
+    """Command lines of `jitrl` in the blocks for a shell, as lists of words."""
+    for language, text in blocks(page):
+        if language in ("console", "sh", ""):
+            for line in text.replace("\\\n", " ").splitlines():
+                words = shlex.split(line.removeprefix("$ "), comments=True)
+                if words[:1] == ["jitrl"]:
+                    yield words[1:]
 
 
 def examples(page):
@@ -91,10 +135,23 @@ def test_the_blocks_of_a_page_run_in_order_and_print_what_they_show(page, tmp_pa
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_of_a_page_lead_to_files_that_are_there(page):
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", BLOCK.sub("", read(page))):
-        if not target.startswith("https://"):
-            assert (ROOT / page).parent.joinpath(target).exists(), target
+def test_links_of_a_page_lead_to_headings_that_are_there(page):
+    for file, heading in targets(page):
+        assert file.exists(), file
+        assert not heading or heading in anchors(file.read_text(encoding="utf-8")), heading
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_of_a_page_are_taken_by_the_command_line(page):
+    for words in invocations(page):
+        command = typer.main.get_command(build(COMMANDS))
+        while hasattr(command, "commands"):
+            command, words = command.commands[words[0]], words[1:]
+        given = command.make_context("jitrl", words).params
+        for option, (group, name) in OPTIONS.items():
+            if text := given.get(f"{group}_{name}"):
+                config.parse(group, name, text, option)
+        merge({}, given.get("set_") or (), "--set")
 
 
 @pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
@@ -105,7 +162,28 @@ def test_a_readme_is_at_most_150_lines(page):
 @pytest.mark.parametrize(("english", "chinese"), TRANSLATIONS)
 def test_both_languages_have_the_same_headings_and_commands(english, chinese):
     assert headings(english) == headings(chinese)
-    assert commands(english) == commands(chinese)
+    assert list(commands(english)) == list(commands(chinese))
+
+
+@pytest.mark.parametrize(("english", "chinese"), TRANSLATIONS)
+def test_both_languages_have_the_same_numbers_and_names_in_each_section(english, chinese):
+    for section, other in zip(sections(english), sections(chinese), strict=True):
+        ours, theirs = facts(section), facts(other)
+        assert (ours - theirs, theirs - ours) == ({}, {}), section.partition("\n")[0]
+
+
+@pytest.mark.parametrize(("english", "chinese"), TRANSLATIONS)
+def test_both_languages_lead_to_each_other(english, chinese):
+    for page, other in ((english, chinese), (chinese, english)):
+        assert f"]({relpath(other, Path(page).parent).replace(chr(92), '/')})" in read(page)
+
+
+@pytest.mark.parametrize("chinese", [chinese for _, chinese in TRANSLATIONS])
+def test_a_chinese_page_leads_to_chinese_pages_where_there_are_some(chinese):
+    translated = {ROOT / english: other for english, other in TRANSLATIONS}
+    found = {file.resolve() for file, _ in targets(chinese)}
+    own = {c: ROOT / e for e, c in TRANSLATIONS}[chinese]
+    assert not found & translated.keys() - {own}
 
 
 def test_the_readme_shows_both_commands():

@@ -50,8 +50,8 @@ def tune(
 
     Candidates are drawn at random and play the search tasks, each with a fresh memory; the better
     half goes on, round by round. The best one then meets the settings in force on held-out tasks.
-    Only these are reported as a result. Where their 95 % interval holds 0, the settings in force
-    are kept; else the new ones are written into the folder as jitrl.toml.
+    Only these are reported as a result. Where the 95 % interval of the difference lies above 0, the
+    new settings are written into the folder as jitrl.toml; else those in force are kept.
 
     The limits on calls, tokens and dollars are those of the whole search. Answers of the model are
     kept in the folder and used again, so that candidates cost few calls.

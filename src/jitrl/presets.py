@@ -58,6 +58,7 @@ _PUBLISHED: dict[str, Any] = {
     "backoff": None,
     "floor": 0.0,
     "beta": 1.0,
+    "warmup": 1.0,
     "novelty": 0.0,
     "repeat": 0.0,
     "repeat_action": 0.0,

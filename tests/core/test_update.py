@@ -299,7 +299,7 @@ def test_novelty_falls_with_tries_and_where_tries_ended_the_task() -> None:
 
 
 def test_repeats_cost_in_the_same_state_and_elsewhere() -> None:
-    rule = UpdateRule(beta=0.0, novelty=0.0, repeat=3.0, repeat_action=2.0)
+    rule = UpdateRule(beta=0.0, novelty=0.0, repeat=3.0, repeat_action=2.0, warmup=1.0)
     found = near([Neighbor("open", 1.0, 0.0, taken=2)], repeats={"open": 2, "wait": 1})
     bonus = {c.action: c.bonus for c in made([0.0] * 4, found, rule).candidates}
     assert bonus == {"open": -8.0, "close": 0.0, "wait": -2.0, "leave": 0.0}

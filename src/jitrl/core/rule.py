@@ -12,6 +12,7 @@ MemoryOnly = Literal["never", "zero", "positive", "lowest"]
 
 _LEAST, _MOST = 1e-6, 1e6  # beyond, a logit that is divided by it, or gets it added, overflows
 _WIDTH, _SHARE, _NATS = (_LEAST, _MOST), (0.0, 1.0), (0.0, _MOST)
+_COUNT = (1.0, _MOST)
 _RANGES: dict[str, tuple[float, float]] = {
     "kernel": _WIDTH,
     "backup": _SHARE,
@@ -25,6 +26,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "eps": _NATS,
     "temperature_prior": _WIDTH,
     "beta": _NATS,
+    "warmup": _COUNT,
     "novelty": _NATS,
     "novelty_kernel": _WIDTH,
     "onward": _SHARE,
@@ -80,6 +82,9 @@ class UpdateRule:
             (released code, not in the paper).
         temperature_prior: z is divided by it.
         beta: Weight of the normalized advantage, nats (eq. 10).
+        warmup: Visits of states like this one, weighed by ``kernel``, from which beta, novelty and
+            repeats count in full; after n visits the share ``(1 + n) / warmup`` of them does. At
+            1 they always do. Little is known at first, and the prior may be right.
         novelty: Weight of untriedness, nats.
         novelty_kernel: Width of the kernel over which tries of equal actions are counted.
         onward: Discount of novelty that lies behind an action.
@@ -119,6 +124,7 @@ class UpdateRule:
     prior: Literal["logit", "confidence"] = "logit"
     temperature_prior: float = 1.0
     beta: float = 90.0
+    warmup: float = 20.0
     novelty: float = 30.0
     novelty_kernel: float = 0.05
     onward: float = 0.8

@@ -175,7 +175,8 @@ def decide(
        (eqs. 4 and 5), pulled towards V by ``shrink`` pseudo-visits.
     2. The less an action was tried, the more it is what ``untried`` says (eq. 6); A = Q - V
        (eq. 7), normalized (eq. 25).
-    3. Novelty is added, repeats are taken off, untrusted rows may nudge, and what other tasks'
+    3. Novelty is added, and repeats are taken off; of these and of ``beta * A``, the less counts
+       the less was seen here (``warmup``). Untrusted rows may nudge, and what other tasks'
        solutions teach is added (not in the paper).
     4. The best is taken or one is sampled (eq. 10).
 
@@ -210,13 +211,15 @@ def decide(
     scaled, scale = np.zeros(size), 0.0
     if len(heard):
         scaled, scale = normalized(advantage[:whole], rule, near.reach)
+    share = min(1.0, (1.0 + float(seen.near(rule.kernel).sum())) / rule.warmup)
     new, bonus = _exploration(everyone, near, known, seen, rule)
-    bonus = near.explore * bonus
+    bonus = share * bonus
     if heard is not known:
         bonus = bonus + _nudge(size, near, known, seen, rule)
     taught = rule.transfer * np.array([near.transfer.get(c.action, 0.0) for c in everyone])
     followed = base if rule.choose == "sample" else z
-    correction, policy, kl = capped(followed, rule.beta * scaled[:size] + bonus + taught, rule)
+    moved = share * rule.beta * scaled[:size] + bonus + taught
+    correction, policy, kl = capped(followed, moved, rule)
     corrected = base + correction
     chance_of = propensities(corrected, rule)
     chosen = drawn(chance_of, draw)
@@ -239,6 +242,7 @@ def decide(
         excluded=near.excluded,
         reason="" if len(known) or near.transfer else "empty",
         lesson=near.lesson,
+        share=share,
     )
 
 

@@ -27,7 +27,6 @@ _FEWEST = 5  # solved tasks from which lessons are drawn
 _MOST = 300  # tasks that a fit looks at, the newest
 _TELLING = 2.0  # a word of so many nats, or more, tells all it can
 _GROWTH = 1.25  # the neutral reward is looked at again when so many times as many loops are known
-_EXPLORE = 0.1  # share of exploration that is left beside a lesson
 _GOALS = 1024  # goals whose likeness and strength a fit remembers
 
 
@@ -142,16 +141,6 @@ class Lessons:
     def failures(self, task: str) -> int:
         """Failed attempts at a task that was not solved yet."""
         return 0 if task in self._best else self._failures.get(task, 0)
-
-    def explore(self, lesson: Lesson | None, task: str) -> float:
-        """Share of the rule's exploration that counts while a lesson is followed, in [0, 1].
-
-        Novelty, and that repeats cost, are for where nothing is known, and speak louder than a
-        lesson. At the first attempt at a task its lesson comes first; once it is known how that
-        ended, both count in full.
-        """
-        is_first = task not in self._best and not self._failures.get(task)
-        return _EXPLORE if is_first and lesson is not None and lesson.strength else 1.0
 
     def fit(self) -> Fit | None:
         """The last fit that was due; ``None`` as long as too few tasks can teach."""

@@ -102,7 +102,7 @@ class Session:
                 other = [*self._episode(state, least), *self._voices(found)]
                 if other:
                     near = near.joined(Neighbors.of(other), _CELLS)
-            lesson, taught, explore = None, dict[str, float](), 1.0
+            lesson, taught = None, dict[str, float]()
             if view.lessons is not None and actions:
                 more: Sequence[str] = ()
                 if not keeps_out(view.lens.rule, allowed):
@@ -110,7 +110,6 @@ class Session:
                     more = [a for a in dict.fromkeys(heard) if a not in actions]
                 here = self.situation(state, goal, actions, more)
                 lesson, taught = view.lessons.teach(here, features, self.task)
-                explore = view.lessons.explore(lesson, self.task)
             return Neighborhood(
                 near,
                 view.version,
@@ -119,7 +118,6 @@ class Session:
                 dict(self._overlay.repeats),
                 taught,
                 lesson,
-                explore,
             )
 
     def situation(

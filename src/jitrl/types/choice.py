@@ -113,7 +113,6 @@ class Neighborhood:
         repeats: How often the present episode took each action, in any state.
         transfer: What other tasks' solutions add to each action, nats.
         lesson: How far they are followed; ``None`` where nothing was learned from them.
-        explore: Share of novelty and of the penalties for repeats that counts, in [0, 1].
     """
 
     neighbors: Sequence[Neighbor] = ()
@@ -123,7 +122,6 @@ class Neighborhood:
     repeats: Mapping[str, int] = field(default_factory=dict)
     transfer: Mapping[str, float] = field(default_factory=dict)
     lesson: Lesson | None = None
-    explore: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +185,7 @@ class Decision:
         allowed: Actions that the memory could have brought, but for the candidates; ``any``: all.
             ``None`` where it brings none, or in what older versions wrote.
         lesson: How far it follows other tasks' solutions; ``None`` where it does not.
+        share: Of beta, novelty and repeats that counted, by the rule's ``warmup``, in (0, 1].
     """
 
     action: str
@@ -206,6 +205,7 @@ class Decision:
     seed: str | None = None
     allowed: tuple[str, ...] | Literal["any"] | None = None
     lesson: Lesson | None = None
+    share: float = 1.0
 
     @property
     def chosen(self) -> Weighed:

@@ -1,4 +1,4 @@
-"""Warmup: the less was seen here, the less of the correction counts; a prior is right more often."""
+"""Warmup: the less was seen here, the less of the correction counts; the prior may be right."""
 
 from __future__ import annotations
 

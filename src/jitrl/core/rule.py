@@ -124,7 +124,7 @@ class UpdateRule:
     prior: Literal["logit", "confidence"] = "logit"
     temperature_prior: float = 1.0
     beta: float = 90.0
-    warmup: float = 20.0
+    warmup: float = 10.0
     novelty: float = 30.0
     novelty_kernel: float = 0.05
     onward: float = 0.8

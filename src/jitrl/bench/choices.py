@@ -136,6 +136,12 @@ CHOICES: Mapping[str, Choice] = {
         ("0", "3", "10", "30", "100"),
         "30",
     ),
+    "warmup": _curve(
+        "How many visits until the correction counts in full?",
+        "rule.warmup",
+        ("1", "3", "10", "30", "100"),
+        "10",
+    ),
 }
 
 _UNIFORM = {"name": "scripted"}

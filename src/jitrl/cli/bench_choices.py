@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from jitrl.analysis.shares import Shares
 
 What = Literal[
-    "update", "choose", "scores", "similarity", "k", "beta", "gamma", "threshold", "novelty"
+    "update",
+    "choose",
+    "scores",
+    "similarity",
+    "k",
+    "beta",
+    "gamma",
+    "threshold",
+    "novelty",
+    "warmup",
 ]
 
 
@@ -31,7 +40,7 @@ def choices(
             "prompt-update). `similarity`: states alike by words, by an embedding, or not at all. "
             "`choose`: the best action or a sample. `scores`: log-probabilities or stated scores "
             "(needs a model with an option `scorer`). `k`, `beta`, `gamma`, `threshold`, "
-            "`novelty`: values of one setting."
+            "`novelty`, `warmup`: values of one setting."
         ),
     ],
     world: Annotated[

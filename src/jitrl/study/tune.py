@@ -36,6 +36,7 @@ MOST = 64
 SPACE: Mapping[str, tuple[Any, ...]] = {
     "gamma": (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
     "rule.beta": (10.0, 30.0, 90.0, 200.0),
+    "rule.warmup": (1.0, 3.0, 10.0, 30.0, 100.0),
     "rule.novelty": (0.0, 3.0, 10.0, 30.0, 60.0),
     "rule.repeat": (0.0, 3.0, 9.0, 20.0),
     "rule.repeat_action": (0.0, 3.0, 9.0, 20.0),

@@ -67,6 +67,20 @@ def test_a_failed_lesson_is_recorded_and_the_agent_goes_on(label, failure, store
     assert len(list(store.changes(0))) == 2
 
 
+HALF = (
+    '{"guidance": ["\\ud800"], "remember": [], "temperature": 1, "explore": false, "notes": "all"}'
+)
+LARGE = ANSWERS["evotest"].replace("1.5", f"1{'0' * 400}")
+
+
+@pytest.mark.parametrize(
+    "strange", [HALF, LARGE, "{" * 100_000 + "}"], ids=["half", "large", "deep"]
+)
+def test_no_answer_of_a_model_that_writes_costs_an_episode(strange, store):
+    lived(agent("evotest-model", store, Scribe(strange)), Suggestible(0.0), 2)
+    assert all("wrote twice" in episode.info["lesson_failed"] for episode in store.episodes())
+
+
 def test_at_a_limit_of_the_budget_nothing_is_written(store):
     scribe = Scribe(BudgetExceeded("the budget of 0 calls is used up"))
     with pytest.raises(BudgetExceeded):

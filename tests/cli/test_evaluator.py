@@ -146,3 +146,15 @@ def test_a_name_that_cannot_be_written_is_refused_before_anything_is_asked(jitrl
     done = jitrl("evaluator", "label", run, "--by", "A\udcff")
     assert done.code == 2
     assert "--by" in done.err
+
+
+def test_the_budget_holds_for_a_check(jitrl, run, monkeypatch):
+    pytest.importorskip("openai", reason="the openai package is not installed")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    done = jitrl(
+        *("evaluator", "check", run, "--evaluator", "judge", "--set", "writer.name=openai"),
+        *("--set", "writer.options=model=m,base_url=http://127.0.0.1:9/v1"),
+        *("--set", "budget.max_calls=0"),
+    )
+    assert "budget of 0 calls" in done.err
+    assert done.code != 0

@@ -81,3 +81,9 @@ def test_a_module_that_misses_another_says_which(apart):
     (apart / "own_of_this_folder.py").write_text("import nowhere_at_all\n")
     with pytest.raises(ConfigError, match="No module named 'nowhere_at_all'"):
         own_function("own_of_this_folder:f")
+
+
+@pytest.mark.parametrize("path", ["../own:f", ".own:f", "."])
+def test_a_module_named_from_somewhere_else_is_refused(path):
+    with pytest.raises(ConfigError, match=r"write it as package\.module:name"):
+        own_function(path)

@@ -32,6 +32,10 @@ def own_function(given: Any) -> Callable[..., Any]:
 
 def _imported(path: str) -> Any:
     module, _, name = path.partition(":")
+    if module.startswith("."):
+        raise ConfigError(
+            f"function {path!r} names a module from somewhere else; write it as package.module:name"
+        )
     try:
         return getattr(_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:

@@ -129,7 +129,10 @@ class Writer(Protocol):
     name: str
 
     def write(self, writing: Writing, read: Callable[[str], T]) -> T:
-        """The answer as ``read`` makes it out; asked once more if that raises ``ValueError``.
+        """The answer as ``read`` makes it out; asked once more if that fails.
+
+        It fails with a ``ValueError``, or where the answer nests too deep or holds a number too
+        large for whatever reads it.
 
         Raises:
             UnreadableAnswer: If the second answer could not be read either.

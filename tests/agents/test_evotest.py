@@ -41,6 +41,19 @@ def test_an_episode_scores_its_configuration_and_bears_a_child():
     assert set(nodes) == {ROOT, "a"}
 
 
+@pytest.mark.parametrize("strange", [5, "root", [ROOT], {}, {"used": []}, {"used": "no"}])
+def test_what_an_imported_journal_holds_in_another_form_is_no_configuration(strange):
+    nodes, last = tree([past("a", "hall:go", info={"evotest": strange})])
+    assert (list(nodes), last) == ([ROOT], ROOT)
+    for child in (5, {}, [CHILD]):
+        nodes, last = tree([told("a", ROOT, 1.0, child)])
+        assert (list(nodes), last) == ([ROOT], ROOT)
+
+
+def test_a_temperature_too_large_for_a_float_is_the_hottest():
+    assert read_configuration({**CHILD, "temperature": 10**400}).temperature == HOTTEST
+
+
 def test_what_came_of_an_episode_that_was_taken_back_is_gone():
     nodes, last = tree([told("b", "a", 1.0)])
     assert (set(nodes), last) == ({ROOT}, ROOT)

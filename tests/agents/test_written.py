@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from made_agents import ANSWERS, opened
+from pasts import put
 from suggestible import Suggestible, actions, lived
 
 from jitrl.errors import BudgetExceeded, ModelError
@@ -65,6 +66,17 @@ def test_a_failed_lesson_is_recorded_and_the_agent_goes_on(label, failure, store
     assert "lesson_failed" not in other.info
     assert "no lesson written" in caplog.text
     assert len(list(store.changes(0))) == 2
+
+
+HALF = (
+    '{"guidance": ["\\ud800"], "remember": [], "temperature": 1, "explore": false, "notes": "all"}'
+)
+
+
+@pytest.mark.parametrize("strange", [HALF, "{" * 100_000 + "}"], ids=["half", "deep"])
+def test_no_answer_of_a_model_that_writes_costs_an_episode(strange, store):
+    lived(agent("evotest-model", store, Scribe(strange)), Suggestible(0.0), 2)
+    assert all("wrote twice" in episode.info["lesson_failed"] for episode in store.episodes())
 
 
 def test_at_a_limit_of_the_budget_nothing_is_written(store):
@@ -132,3 +144,12 @@ def test_a_judgment_is_looked_at_and_not_the_score_of_the_environment(store):
     lived(opened("reflexion", store, Contrary()), Suggestible(0.0), 2)
     *_, last = store.episodes()
     assert "I succeeded" in last.info["notes"][0][1]
+
+
+@pytest.mark.parametrize("strange", [5, "ab", [1], [{}], [{"description": 1, "steps": 5}]])
+def test_workflows_of_another_form_in_an_imported_journal_are_none(strange, store):
+    lived(opened("static", store, EnvironmentRewards()), Suggestible(0.0), 1)
+    [played] = store.episodes()
+    put(store, replace(played, key="planted", info={**played.info, "workflows": strange}))
+    lived(agent("awm-model", store, Scribe(ANSWERS["awm"])), Suggestible(0.0), 1, first=1)
+    assert len(list(store.episodes())) == 3

@@ -110,3 +110,51 @@ def test_a_damaged_file_of_labels_is_named(jitrl, run, tmp_path):
     done = jitrl("evaluator", "check", run)
     assert done.code == 4
     assert "line 1" in done.err
+
+
+def test_what_a_kill_left_of_a_label_is_no_label_and_spoils_none(jitrl, run, typing):
+    typing("1\n1\nq\n")
+    jitrl("evaluator", "label", run)
+    file = Path("r/labels.jsonl")
+    file.write_bytes(file.read_bytes()[:-9])
+    typing("-2\nq\n")
+    done = jitrl("evaluator", "label", run, "--json")
+    assert done.code == 0, done.err
+    assert [label["score"] for label in lines(file)] == [1, -2]
+    file.write_bytes(file.read_bytes().rstrip())
+    typing("3\nq\n")
+    assert jitrl("evaluator", "label", run, "--json").data["labelled"] == 3
+    assert [label["score"] for label in lines(file)] == [1, -2, 3]
+
+
+def test_a_name_may_hold_what_ends_a_line_elsewhere(jitrl, run, typing):
+    typing("1\n2\nq\n")
+    assert jitrl("evaluator", "label", run, "--by", "Li\u2028Wang").code == 0
+    typing("q\n")
+    again = jitrl("evaluator", "label", run, "--by", "Li\u2028Wang", "--json")
+    assert again.data["labelled"] == 2
+
+
+def test_wide_digits_and_signs_are_digits_and_signs(jitrl, run, typing):
+    typing("３\n－２\n＋１\nq\n")
+    assert jitrl("evaluator", "label", run).code == 0
+    assert [label["score"] for label in lines("r/labels.jsonl")] == [3, -2, 1]
+
+
+def test_a_name_that_cannot_be_written_is_refused_before_anything_is_asked(jitrl, run, typing):
+    typing("1\nq\n")
+    done = jitrl("evaluator", "label", run, "--by", "A\udcff")
+    assert done.code == 2
+    assert "--by" in done.err
+
+
+def test_the_budget_holds_for_a_check(jitrl, run, monkeypatch):
+    pytest.importorskip("openai", reason="the openai package is not installed")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    done = jitrl(
+        *("evaluator", "check", run, "--evaluator", "judge", "--set", "writer.name=openai"),
+        *("--set", "writer.options=model=m,base_url=http://127.0.0.1:9/v1"),
+        *("--set", "budget.max_calls=0"),
+    )
+    assert "budget of 0 calls" in done.err
+    assert done.code != 0

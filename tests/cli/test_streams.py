@@ -118,3 +118,16 @@ def test_json_says_the_same_in_every_encoding(place, code):
 def test_what_an_encoding_lacks_is_written_as_something_like_it(place):
     said = call(place, "memory", "ls", "m.db", env=CODES["ascii"]).stderr.decode("ascii")
     assert "\\u8ba2\\u5355 -> 1" in said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode there")
+def test_a_folder_whose_name_is_no_utf8_is_run_reported_and_read(tmp_path):
+    odd = os.fsdecode(b"r\xff")
+    done = call(tmp_path, "run", "--env", "toy", "--model", "scripted", "--out", odd, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["folder"] == odd
+    for ending in ("md", "html", "json"):
+        done = call(tmp_path, "report", odd, "--out", f"{odd}.{ending}", "--json")
+        assert done.returncode == 0, done.stderr
+        json.loads(done.stdout)
+        assert "udcff" in (tmp_path / f"{odd}.{ending}").read_text(encoding="utf-8")

@@ -175,6 +175,13 @@ def test_attempts_at_a_task_lie_in_folders_below_its_number(tmp_path):
     assert found == [(0, "0", (1.0,)), (44, "seed-7", (1.0,)), (44, "seed-8", (0.0,))]
 
 
+def test_a_number_that_no_task_has_is_refused(tmp_path):
+    saved(tmp_path / "812", answered("NAVIGATE"), [TODOS])
+    (tmp_path / "812" / "agent_response.json").write_text("[[[")  # it is not even scored
+    with pytest.raises(InputError, match="no WebArena task 812"):
+        scored(tmp_path)
+
+
 def test_a_folder_that_names_no_task_is_refused(tmp_path):
     saved(tmp_path / "first", answered("NAVIGATE"), [TODOS])
     with pytest.raises(InputError, match=r"first does not say which task .* number of the task"):

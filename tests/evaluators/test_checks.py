@@ -61,9 +61,10 @@ def test_a_share_outside_its_range_is_an_error(value):
         Checks(lambda lived: {"filled": value}).judge(episode())
 
 
-def test_a_weight_is_at_least_0():
-    with pytest.raises(ConfigError, match="at least 0"):
-        Checks(weights={"clean": -1.0})
+@pytest.mark.parametrize("weight", [-1.0, 1e308, 10**400, math.inf, math.nan])
+def test_a_weight_is_at_least_0_and_sums_of_weights_stay_finite(weight):
+    with pytest.raises(ConfigError, match="'clean'"):
+        Checks(weights={"clean": weight})
 
 
 def test_shares_are_graded():

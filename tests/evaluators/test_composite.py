@@ -98,3 +98,9 @@ def test_it_is_made_from_settings_and_a_misspelt_one_is_refused():
     members["checks"]["wieght"] = 1.0
     with pytest.raises(ConfigError, match="wieght"):
         evaluator_named("composite", {"members": members}, model)
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, float("nan"), float("inf"), 1e308])
+def test_a_weight_is_above_0_and_sums_of_weights_stay_finite(weight):
+    with pytest.raises(ConfigError, match="'checks'"):
+        composite(['{"score": 9}'], {"checks": Part(weight)})

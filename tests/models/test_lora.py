@@ -1,3 +1,4 @@
+import io
 import math
 
 import numpy as np
@@ -241,8 +242,18 @@ def test_kept_weights_of_other_settings_or_a_damaged_file_are_as_good_as_none(
     made.save("x")
     assert lora(small_model, checkpoint=tmp_path / "kept", rank=3).restore() == ""
     whole = (tmp_path / "kept").read_bytes()
-    (tmp_path / "kept").write_bytes(whole[: len(whole) // 2])
-    assert lora(small_model, checkpoint=tmp_path / "kept").restore() == ""
+    at = whole.index(b"PK\x01\x02")  # an entry of the archive's list
+    method, key = (bytearray(whole) for _ in range(2))
+    method[at + 10], key[at + 8] = 99, 1  # packed in an unknown way, encrypted
+    for damaged in (whole[: len(whole) // 2], method, key, b"", _alone(np.zeros(3))):
+        (tmp_path / "kept").write_bytes(damaged)
+        assert lora(small_model, checkpoint=tmp_path / "kept").restore() == ""
+
+
+def _alone(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
 
 
 @pytest.mark.parametrize(

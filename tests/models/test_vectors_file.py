@@ -219,3 +219,10 @@ def test_a_process_killed_at_any_moment_leaves_a_sound_file_with_all_it_acknowle
     texts = [f"text {n} {part}" for n in range(acknowledged) for part in range(20)]
     assert np.array_equal(Remembered(again, path).embed(texts), HashedWords().embed(texts))
     assert again.asked == []
+
+
+def test_vectors_of_two_widths_say_which_file_to_delete(path):
+    short, long = np.eye(1, 4, dtype=np.float32), np.eye(1, 6, dtype=np.float32)
+    Remembered(Fixed(short), path).embed(["a"])
+    with pytest.raises(ModelError, match=r"4 and 6 numbers.*jitrl-vectors\.db.*delete"):
+        Remembered(Fixed(long), path).embed(["a", "b"])

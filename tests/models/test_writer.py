@@ -41,7 +41,15 @@ def test_everything_of_the_question_reaches_the_model():
 
 
 @pytest.mark.parametrize(
-    "nonsense", ['{"score":', "", "I cannot evaluate this", "<think>8</think>"]
+    "nonsense",
+    [
+        '{"score":',
+        "",
+        "I cannot evaluate this",
+        "<think>8</think>",
+        pytest.param("[" * 100_000, id="nested too deep"),
+        pytest.param(f'{{"score": 1{"0" * 400}}}', id="too large a number"),
+    ],
 )
 def test_nonsense_is_asked_once_more_and_then_kept_for_the_record(nonsense):
     endpoint = ScriptedEndpoint([nonsense])
@@ -76,3 +84,11 @@ def test_samples_of_one_question_are_apart_in_a_cache(tmp_path):
     assert endpoint.calls == 8
     assert samples(10)[:8] == first
     assert endpoint.calls == 10
+
+
+def test_half_a_surrogate_pair_in_an_answer_becomes_a_question_mark(tmp_path):
+    endpoint = ScriptedEndpoint(["fine \ud800"])
+    file = AnswerFile(tmp_path / "answers.db")
+    writer = ChannelWriter(Channel(endpoint, cache=file))
+    assert writer.write(ASKED, str) == writer.write(ASKED, str) == "fine ?"
+    assert endpoint.calls == 1

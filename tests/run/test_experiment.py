@@ -257,6 +257,15 @@ def test_a_failed_episode_is_recorded_counted_and_played_again_on_resume(tmp_pat
     assert results.read(tmp_path / "r").failures == 1
 
 
+def test_a_failure_is_recorded_whatever_characters_it_names(tmp_path, settings, parts):
+    model = Failing([1], ModelError("the provider said \ud800"))
+    tally = experiment.run(settings(), tmp_path / "r", parts(model=model))
+    assert tally.failed == 1
+    with SQLiteStore(folder.store_path(tmp_path / "r", 0), readonly=True) as store:
+        [failed] = [e for e in store.episodes() if e.status == "aborted"]
+    assert r"the provider said \ud800" in failed.info["error"]
+
+
 def test_too_many_failures_stop_the_run_with_the_last_one(tmp_path, settings, parts):
     model = Failing(range(1, 99), ModelError("the provider is away"))
     with pytest.raises(ModelError, match=r"3 episodes failed.*allows 2.*provider is away"):

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import hypothesis
 import msgspec
 import pytest
@@ -152,3 +155,25 @@ def test_new_settings_are_a_section_that_the_settings_read(tmp_path):
     assert memory.gamma == 0.9
     assert memory.rule == {"beta": 30.0, "choose": "sample"}
     assert memory.retrieval == {"k": 30}
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from jitrl.errors import StoreError
+from jitrl.study.tune import Plan, planned
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+try:
+    planned(Path(sys.argv[1]), lambda: Plan(["a"], ["b"], 2, 0))
+except StoreError as error:
+    assert "plan.json cannot be written" in str(error)
+else:
+    raise SystemExit("it was written")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
+def test_a_disk_that_is_full_leaves_no_half_of_a_plan(tmp_path):
+    subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], check=True)
+    plan = tune.Plan(["a"], ["b"], 2, 0)
+    assert tune.planned(tmp_path, lambda: plan) == plan

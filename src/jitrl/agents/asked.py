@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
+import msgspec
+
 from jitrl.errors import ModelError
 from jitrl.ports import Writer
 from jitrl.types import Writing
@@ -32,8 +34,14 @@ def asked(
     Raises:
         BudgetExceeded: If the call would pass a limit.
     """
+
+    def readable(text: str) -> T:
+        found = read(text)
+        msgspec.json.encode(kept(found))  # JSON may hold half of a surrogate pair, a journal not
+        return found
+
     try:
-        return {name: kept(writer.write(writing, read)), "lesson_by": writer.name}
+        return {name: kept(writer.write(writing, readable)), "lesson_by": writer.name}
     except ModelError as error:
         _log.warning("no lesson written by=%s: %s", writer.name, error)
         return {FAILED: str(error), "lesson_by": writer.name}

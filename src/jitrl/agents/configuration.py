@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -90,7 +91,7 @@ def read_configuration(found: Mapping[str, Any]) -> Configuration:
     temperature = found.get("temperature")
     if isinstance(temperature, bool) or not isinstance(temperature, int | float):
         raise ValueError(f"'temperature' is {temperature!r}; it must be a number")
-    if not math.isfinite(temperature):
+    if not -math.inf < temperature < math.inf:
         raise ValueError(f"'temperature' is {temperature}; it must be finite")
     shown = next((word for word in _SHOWN if word == found.get("notes")), None)
     if shown is None:
@@ -98,24 +99,29 @@ def read_configuration(found: Mapping[str, Any]) -> Configuration:
     return Configuration(
         tuple(" ".join(line.split()) for line in lines if line.strip())[-_LINES:],
         dict(list(kept.items())[-_PLACES:]),
-        min(max(float(temperature), COLDEST), HOTTEST),
+        float(min(max(temperature, COLDEST), HOTTEST)),
         read_field(found, "explore", bool),
         shown,
     )
 
 
 def tree(episodes: Iterable[PastEpisode]) -> tuple[dict[str, Node], str]:
-    """The configurations that episodes of one task used and led to, and the one used last."""
+    """The configurations that episodes of one task used and led to, and the one used last.
+
+    What an imported journal holds in their place, in another form, is no configuration.
+    """
     nodes, last = {ROOT: Node(Configuration())}, ROOT
     for episode in episodes:
         told = episode.info.get("evotest")
-        if told is None or told["used"] not in nodes:
+        used = told.get("used") if isinstance(told, Mapping) else None
+        if not isinstance(used, str) or used not in nodes:
             continue  # of another agent, or of a configuration whose episode was taken back
-        last = told["used"]
+        last = used
         nodes[last].scores.append(episode.score)
         child = episode.info.get("configuration")
-        if child is not None:
-            nodes[episode.key] = Node(read_configuration(child), last)
+        if isinstance(child, Mapping):
+            with suppress(ValueError):
+                nodes[episode.key] = Node(read_configuration(child), last)
     return nodes, last
 
 

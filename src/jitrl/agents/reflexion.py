@@ -60,7 +60,7 @@ def reflexion(
         if critic is None:
             texts = [critique(episode, success) for episode in own]
         else:
-            texts = [e.info["reflection"] for e in own if "reflection" in e.info]
+            texts = [str(e.info["reflection"]) for e in own if "reflection" in e.info]
         newest = list(reversed(texts))[:reflections]
         lines = [f"- {text}" for text in newest]
         fit = fitting(lines, budget - len(said.reflections) - 1, gap=1)

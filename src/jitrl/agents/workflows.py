@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,8 +123,12 @@ def read_workflows(text: str) -> tuple[Workflow, ...]:
     Raises:
         ValueError: If the answer is not of the form that was asked for.
     """
+    return _flows(read_object(text))
+
+
+def _flows(given: Mapping[str, Any]) -> tuple[Workflow, ...]:
     found = []
-    for one in read_field(read_object(text), "workflows", list):
+    for one in read_field(given, "workflows", list):
         if not isinstance(one, dict):
             raise ValueError(f"a workflow is {one!r}; it must be an object")
         title = " ".join(read_field(one, "description", str).split())
@@ -140,9 +145,9 @@ def _written(episodes: Iterable[PastEpisode]) -> Sequence[Workflow]:
     """What the librarian found so far, the newest first; of equal steps the newest alone."""
     found: dict[tuple[str, ...], Workflow] = {}
     for episode in reversed(list(episodes)):
-        for one in episode.info.get("workflows", ()):
-            flow = Workflow(one["description"], tuple(one["steps"]))
-            found.setdefault(flow.steps, flow)
+        with suppress(ValueError):  # none there, or of another form, in an imported journal
+            for flow in _flows(episode.info):
+                found.setdefault(flow.steps, flow)
     return list(found.values())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -66,6 +67,8 @@ def file_of(place: Path) -> Path:
 def read(path: Path, by: str | None = None) -> dict[tuple[str, int], int | None]:
     """The labels in a file, or one person's; empty if it does not exist.
 
+    A last line without its end is what a kill left of a label, and is none.
+
     Raises:
         RecordError: If a line is no label.
         StoreError: If it cannot be read.
@@ -74,13 +77,13 @@ def read(path: Path, by: str | None = None) -> dict[tuple[str, int], int | None]
         return {}
     found: dict[tuple[str, int], int | None] = {}
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path} cannot be read: {error}") from error
-    for number, line in enumerate(lines, 1):
+        lines = path.read_bytes().split(b"\n")  # within a text, other ends of lines may stand
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+    for number, line in enumerate(_whole(lines), 1):
         try:
-            label = msgspec.json.decode(line, type=Label)
-        except msgspec.MsgspecError as error:
+            label = _label(line)
+        except ValueError as error:
             raise RecordError(f"{path}, line {number} is no label: {error}") from error
         if label.schema != SCHEMA or (label.score is not None and not -3 <= label.score <= 3):
             raise RecordError(
@@ -93,14 +96,51 @@ def read(path: Path, by: str | None = None) -> dict[tuple[str, int], int | None]
 
 
 def append(path: Path, episode: str, step: int, score: int | None, by: str) -> None:
-    """Write a label down at once.
+    """Write a label down at once, in place of what a kill left of the last one.
 
     Raises:
         StoreError: If the file cannot be written.
     """
     line = msgspec.json.encode(Label(episode, step, score, by, time.time())) + b"\n"
     try:
+        _mend(path)
         with path.open("ab") as file:
             file.write(line)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _label(line: bytes) -> Label:
+    """The label in a line.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    try:
+        return msgspec.json.decode(line, type=Label)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _whole(lines: list[bytes]) -> list[bytes]:
+    """All lines but a last one that has no end and is no label."""
+    try:
+        if lines[-1]:
+            _label(lines[-1])
+            return lines
+    except ValueError:
+        pass
+    return lines[:-1]
+
+
+def _mend(path: Path) -> None:
+    """Have the file end with a whole line; the rest of one would spoil what is written next."""
+    if not path.is_file():
+        return
+    was = path.read_bytes()
+    whole = b"".join(line + b"\n" for line in _whole(was.split(b"\n")))
+    if whole != was:
+        with path.open("r+b") as file:
+            file.truncate(min(len(whole), len(was)))
+            file.seek(0, os.SEEK_END)
+            file.write(whole[len(was) :])

@@ -111,7 +111,7 @@ def read(folder: Path, label: str = "") -> Result:
     with closing(folders.ledger(folder, Budget())) as ledger:
         cost, spells = ledger.totals(), ledger.spells()
     return Result(
-        label=label or folder.resolve().name,
+        label=(label or folder.resolve().name).encode("utf-8", "backslashreplace").decode("utf-8"),
         record=record,
         scores=scores,
         model=", ".join(models),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +20,9 @@ from jitrl.cli.progress import counted
 from jitrl.cli.settings import OPTIONS, Flags, with_settings
 from jitrl.core.stats import Interval, NoInterval
 from jitrl.errors import InputError
+from jitrl.models.calls import Meter
 from jitrl.ports import Evaluator
+from jitrl.run import folder as folders
 from jitrl.run.judging import evaluator_of
 
 app = typer.Typer(no_args_is_help=True)
@@ -72,7 +75,8 @@ def check(
 ) -> None:
     """Judge finished episodes again and compare: with outcomes, people, and itself.
 
-    Nothing is learned or written. Outcomes are those that the journal holds: a blind evaluator is
+    Nothing is learned or written. The limits of the budget are those of all judgments together; at
+    one of them it stops. Outcomes are those that the journal holds: a blind evaluator is
     not shown them.
     """
     settings = config.load(flags)
@@ -84,9 +88,12 @@ def check(
     if labels is not None and not labels.is_file():
         raise InputError(f"there is no file {labels}; `jitrl evaluator label {place}` makes one")
     said = labelled.read(labels or labelled.file_of(place), by)
-    with counted("judging") as tell:
+    with (
+        closing(folders.ledger(None, settings.budget)) as ledger,
+        counted("judging") as tell,
+    ):
         done = assess(
-            partial(_drawn, settings),
+            partial(_drawn, settings, ledger.meter("judge")),
             found,
             labels=said,
             repeats=repeats,
@@ -105,7 +112,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _drawn(settings: config.Settings, number: int) -> Evaluator:
+def _drawn(settings: config.Settings, meter: Meter, number: int) -> Evaluator:
     """The evaluator that the settings name, with draws of its own for each number."""
     memory, options = settings.memory, dict(settings.memory.evaluator_options)
     draw = {"judge": "first", "simulated": "seed"}.get(memory.evaluator)
@@ -113,7 +120,7 @@ def _drawn(settings: config.Settings, number: int) -> Evaluator:
         step = int(options.get("samples", 1)) if draw == "first" else 1
         options[draw] = int(options.get(draw, 0)) + number * step
     own = msgspec.structs.replace(memory, evaluator_options=options)
-    return evaluator_of(msgspec.structs.replace(settings, memory=own))
+    return evaluator_of(msgspec.structs.replace(settings, memory=own), meter)
 
 
 def _missed(done: Assessment, least_kappa: float | None, most_obeyed: float | None) -> list[str]:

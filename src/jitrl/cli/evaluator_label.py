@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,7 @@ from jitrl.report.words import Language
 from jitrl.types import Episode
 
 _SCORES = {str(score): score for score in range(-3, 4)}
-_SIGNS = {"−": "-", "–": "-", "－": "-"}
+_SIGNS = {"−": "-", "–": "-"}  # NFKC has made plain ones of wide signs and digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,10 @@ def label(
     `--set run.pages=true`, or with an evaluator that reads pages, show whole pages; others the
     states that the memory compares.
     """
+    try:
+        by.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"--by is {by!r}; it has a character that cannot be written") from error
     words, path = LANGUAGES[lang], out or labels.file_of(place)
     chosen = labels.chosen(labels.episodes(place, memory), limit, seed)
     steps = [_Place(i, e, t) for i, e in enumerate(chosen, 1) for t in range(len(e.steps))]
@@ -106,8 +111,11 @@ def _ask(words: Words) -> str:
     """One of the keys; ``q`` where the input ends."""
     while True:
         people().print(words.ask, end="")
-        line = sys.stdin.readline()
-        text = line.strip().lower().lstrip("+")
+        try:
+            line = sys.stdin.readline()
+        except UnicodeDecodeError as error:
+            raise InputError(f"what was typed is no {error.encoding}: {error}") from error
+        text = unicodedata.normalize("NFKC", line).strip().lower().lstrip("+")
         for sign, plain in _SIGNS.items():
             text = text.replace(sign, plain)
         if not line or text in ("q", "b", "u") or text in _SCORES:

@@ -71,7 +71,8 @@ def main(args: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if args is None else args)
     words = [word for word in given if not word.startswith("-")]
     debug = "--debug" in given
-    COMMAND.set(shlex.join(["jitrl", *given]))
+    line = shlex.join(["jitrl", *given])  # the name of a file may be no UTF-8; records are
+    COMMAND.set(line.encode("utf-8", "backslashreplace").decode("utf-8"))
     _write_any_letter()
     if not debug:
         sys.excepthook = _one_line

@@ -66,11 +66,18 @@ def emit(data: Mapping[str, Any]) -> None:
 
     JSON is UTF-8; where stdout is something else, it is written in ASCII.
     """
-    raw = msgspec.json.encode(data)
-    text = msgspec.json.format(raw, indent=2).decode()
+    text = as_json(data, 2)
     if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
-        text = json.dumps(json.loads(raw), indent=2)
+        text = json.dumps(json.loads(text), indent=2)
     sys.stdout.write(text + "\n")
+
+
+def as_json(data: Mapping[str, Any], indent: int) -> str:
+    """``data`` as JSON; in ASCII where the name of a file in it is no UTF-8."""
+    try:
+        return msgspec.json.format(msgspec.json.encode(data), indent=indent).decode()
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(data), indent=indent)
 
 
 @contextmanager

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from jitrl.analysis.compare import Comparison, compare
 from jitrl.analysis.results import gather
 from jitrl.cli.main import COMMAND
-from jitrl.cli.output import emit, people, printable, writing
+from jitrl.cli.output import as_json, emit, people, printable, writing
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError
 from jitrl.report import chart, page
@@ -77,7 +76,7 @@ def _write(path: Path, comparison: Comparison, words: Words) -> None:
                 path.write_text(page.html(comparison, words, COMMAND.get()), encoding="utf-8")
             case ".json":
                 values = data(comparison, "jitrl.report/1")
-                path.write_bytes(msgspec.json.format(msgspec.json.encode(values), indent=1))
+                path.write_text(as_json(values, 1), encoding="utf-8")
             case ".png":
                 from jitrl.report import png
 

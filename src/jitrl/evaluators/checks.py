@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from jitrl.errors import ConfigError, InputError
 from jitrl.functions import own_function
-from jitrl.types import Basis, Episode, Judgment, Scored, Unscored
+from jitrl.types import LARGEST, Basis, Episode, Judgment, Scored, Unscored
 
 Checked = Mapping[str, float | bool] | float | bool | None
 Function = Callable[[Episode], Checked]
@@ -48,8 +47,10 @@ class Checks:
         called = None if function is None else own_function(function)
         self._weights, self._hard = dict(weights or {}), tuple(hard)
         for check, weight in self._weights.items():
-            if not (math.isfinite(weight) and weight >= 0):
-                raise ConfigError(f"weight of check {check!r} is {weight}; it must be at least 0")
+            if not 0 <= weight <= LARGEST:
+                raise ConfigError(
+                    f"weight of check {check!r} is {weight}; it must be in [0, {LARGEST:g}]"
+                )
         self._function: Function | None = called
         self._basis: Basis = "test" if called else "state_check"
         own = "checks" if called is None else getattr(called, "__name__", type(called).__name__)

@@ -10,7 +10,7 @@ import numpy as np
 
 from jitrl.errors import ConfigError
 from jitrl.ports import Evaluator
-from jitrl.types import TRUSTED_BASES, Basis, Episode, Judgment, Scored, Unscored
+from jitrl.types import LARGEST, TRUSTED_BASES, Basis, Episode, Judgment, Scored, Unscored
 
 Maker = Callable[[str, Mapping[str, Any]], Evaluator]
 
@@ -52,8 +52,11 @@ class Composite:
         if not members:
             raise ConfigError('composite has no members; name some, as {"checks": {"weight": 0.7}}')
         for name, part in members.items():
-            if not part.weight > 0:
-                raise ConfigError(f"weight of member {name!r} is {part.weight}; it must be above 0")
+            if not 0 < part.weight <= LARGEST:
+                raise ConfigError(
+                    f"weight of member {name!r} is {part.weight}; it must be above 0 and at most "
+                    f"{LARGEST:g}"
+                )
         self._parts = members
         made = {
             name: member(part.evaluator or name, part.options) for name, part in members.items()

@@ -12,6 +12,11 @@ from jitrl.types import Episode
 _JOINERS = "\u200c\u200d"  # of some scripts
 _BREAKS = "\u2028\u2029\x85\x0b\x0c"
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+# Without a width, whatever their category: joiners, fillers, selectors of a variant.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
 _AROUND = 150  # characters cut on either side of a find, within its lines
 
 # Repetitions are bounded, so that no page can make the search slow.
@@ -59,17 +64,27 @@ def _seen(letter: str) -> str:
 def speaks_to_the_judge(text: str) -> bool:
     """Whether ``text`` holds an order to, or an answer for, whoever scores the episode."""
     seen = visible(text)
-    return any(_SIGN.search(form) for form in (seen, unicodedata.normalize("NFKC", seen)))
+    return any(_SIGN.search(form) for form in (seen, _read_as(seen)))
 
 
 def without_orders(text: str, left_out: str) -> str:
     """``text`` as it is seen, with what speaks to the judge replaced, with its lines."""
-    text = visible(text)
-    if not _SIGN.search(text):  # letters of another form, as wide ones
-        plain = unicodedata.normalize("NFKC", text)
-        if not _SIGN.search(plain):
-            return text
-        text = plain
+    text = _cut_out(visible(text), left_out)
+    read = _read_as(text)  # an order in plain letters must not shield one in others
+    return _cut_out(read, left_out) if _SIGN.search(read) else text
+
+
+def _read_as(text: str) -> str:
+    """``text`` in plain letters, as those of wide ones, without blanks that have no width.
+
+    These go first and last, since a normal form may make others of them.
+    """
+    if text.isascii():
+        return text
+    return _BLANK.sub("", unicodedata.normalize("NFKC", _BLANK.sub("", text)))
+
+
+def _cut_out(text: str, left_out: str) -> str:
     kept: list[str] = []
     at = 0
     for found in _SIGN.finditer(text):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -169,6 +169,21 @@ class Rejected(ModelError):
 
 class Unusable(ModelError):
     """The provider answered, but not with what was asked; asking once more may help."""
+
+
+def whole(answer: Answer) -> Answer:
+    """``answer`` with ``?`` for halves of surrogate pairs, which cannot be written down."""
+    listed = answer.alternatives
+    return replace(
+        answer,
+        text=_whole(answer.text),
+        alternatives=listed and tuple((_whole(token), value) for token, value in listed),
+        rejected=_whole(answer.rejected),
+    )
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def key(identity: str, request: Request) -> bytes:

@@ -147,7 +147,7 @@ class Channel:
             try:
                 return Asked(self._counted(request, scorer, left), tries)
             except calls.Rejected as refusal:
-                return Asked(calls.Answer(rejected=str(refusal)), tries)
+                return Asked(calls.whole(calls.Answer(rejected=str(refusal))), tries)
             except calls.Transient as failure:
                 wait = failure.retry_after
                 if wait is None:
@@ -164,12 +164,12 @@ class Channel:
 
     def _counted(self, request: calls.Request, scorer: str, timeout: float) -> calls.Answer:
         if self._meter is None:
-            return self.endpoint.answer(request, timeout)
+            return calls.whole(self.endpoint.answer(request, timeout))
         model, local = self.endpoint.model, self.endpoint.local
         call = calls.Call(model, scorer, local, *calls.estimate(request))
         ticket = self._meter.start(call)
         try:
-            answer = self.endpoint.answer(request, timeout)
+            answer = calls.whole(self.endpoint.answer(request, timeout))
         except BaseException:
             self._meter.finish(ticket, replace(call, tokens_in=0, tokens_out=0), failed=True)
             raise

@@ -266,6 +266,7 @@ class OpenAIEndpoint:
 
     def _refusal(self, error: Any) -> ModelError:
         status, text = int(error.status_code), str(error.message)[:_SHOWN]
+        text = text.encode("utf-8", "replace").decode("utf-8")  # it goes into journals
         said = f"{self.model} answered HTTP {status}: {text}"
         if status in {401, 403}:
             return ModelError(f"{said}; check the key in {self._key_variable}")
@@ -352,7 +353,7 @@ def _usage(usage: _Usage | None, request: Request, text: str) -> tuple[int, int]
     """Tokens read and written, estimated from the text where the server does not say."""
     if usage and usage.prompt_tokens:
         return usage.prompt_tokens, usage.completion_tokens
-    return estimated(request)[0], len(text.encode()) // 3 + 1
+    return estimated(request)[0], len(text.encode("utf-8", "replace")) // 3 + 1
 
 
 def _seconds(header: str) -> float | None:

@@ -13,6 +13,7 @@ import os
 import threading
 import weakref
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ _NAMES: Mapping[Matrices, tuple[str, ...]] = {
     "all": ("q", "k", "v", "out", "gate", "up", "down"),
 }
 _Shown = tuple[tuple[Message, ...], tuple[str, ...]]
+_DAMAGED = (zipfile.BadZipFile, zlib.error)
 _LONGEST_GRADIENT = 1.0
 _DECAYS, _EPSILON = (0.9, 0.999), 1e-8
 
@@ -232,7 +234,8 @@ class Lora:
                 np.load(raw, allow_pickle=False) as file,
             ):
                 kept: dict[str, Any] = {name: file[name] for name in file.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            label, steps = str(kept["label"]), int(kept["steps"])
+        except (OSError, ValueError, EOFError, LookupError, TypeError, RuntimeError, *_DAMAGED):
             return ""  # the journal holds what it takes to make it anew
         with self._lock, torch.no_grad():
             targets = {f"{k} {n}": t for k, ts in self._tensors().items() for n, t in ts.items()}
@@ -241,9 +244,9 @@ class Lora:
                 return ""
             for name, tensor in targets.items():
                 tensor.copy_(torch.from_numpy(kept[name]))
-            self._steps = int(kept["steps"])
+            self._steps = steps
             self._known.clear()
-        return str(kept["label"])
+        return label
 
     def _tensors(self) -> dict[str, dict[str, Tensor]]:
         return {"weight": self._weights, "mean": self._means, "square": self._squares}

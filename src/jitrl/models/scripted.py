@@ -114,7 +114,7 @@ class ScriptedEndpoint:
         answer = Answer(text=given) if isinstance(given, str) else given
         if answer.tokens_in or isinstance(request, Rate):
             return answer
-        written = len(answer.text.encode()) // 3 + 1
+        written = len(answer.text.encode("utf-8", "replace")) // 3 + 1
         return replace(answer, tokens_in=estimate(request)[0], tokens_out=written)
 
 

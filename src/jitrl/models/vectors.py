@@ -80,6 +80,13 @@ class Remembered:
         missing = [key for key in new if key not in found]
         if missing:
             found.update(self._made(missing, [new[key] for key in missing]))
+        widths = {len(vector) for vector in found.values()}
+        if len(widths) > 1:
+            raise ModelError(
+                f"vectors of {self.name} have {' and '.join(map(str, sorted(widths)))} numbers, "
+                f"those in {self._file.path} among them; delete that file, so that they are made "
+                "anew"
+            )
         self._keep(found)
         if not self._width:
             self._width = len(found[next(iter(found))]) if found else self._asked(["a"]).shape[1]

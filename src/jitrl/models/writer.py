@@ -21,7 +21,10 @@ class ChannelWriter:
         self.name = channel.model
 
     def write(self, writing: Writing, read: Callable[[str], T]) -> T:
-        """The answer as ``read`` makes it out; asked once more if that raises ``ValueError``.
+        """The answer as ``read`` makes it out; asked once more if that fails.
+
+        It fails with a ``ValueError``, or where the answer nests too deep or holds a number too
+        large for whatever reads it.
 
         Raises:
             UnreadableAnswer: If the second answer could not be read either.
@@ -36,7 +39,7 @@ class ChannelWriter:
             answers.append(answer.text)
             try:
                 return read(answer.text)
-            except ValueError as error:
+            except (ValueError, OverflowError, RecursionError) as error:
                 reason = str(error)
                 raise Unusable(reason) from error
 

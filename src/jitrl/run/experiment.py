@@ -351,6 +351,7 @@ def _before(store: Store, batch: Sequence[Trial], missing: Sequence[Trial]) -> i
 
 def _aborted(trial: Trial, tries: int, error: Exception) -> Episode:
     """A record of the failure under a key of its own, so that the episode can be tried again."""
+    said = "".join(traceback.format_exception(error))
     return Episode(
         key=f"{trial.key}!{tries}",
         task=trial.task.id,
@@ -360,6 +361,6 @@ def _aborted(trial: Trial, tries: int, error: Exception) -> Episode:
         info={
             "attempt": trial.attempt,
             "seed": trial.seed,
-            "error": "".join(traceback.format_exception(error)),
+            "error": said.encode("utf-8", "backslashreplace").decode("utf-8"),
         },
     )

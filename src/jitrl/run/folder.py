@@ -94,10 +94,10 @@ def default(settings: Settings, name: str = "") -> Path:
     return Path("runs") / f"{environment}-{name or agent}-{digest(_counted(_values(settings)))[:8]}"
 
 
-def ledger(folder: Path, budget: Budget) -> Ledger:
-    """What the run in ``folder`` has cost, and may cost."""
+def ledger(folder: Path | None, budget: Budget) -> Ledger:
+    """What the run in ``folder`` has cost, and may cost; without a folder, what is no run."""
     return Ledger(
-        folder / "ledger.db",
+        ":memory:" if folder is None else folder / "ledger.db",
         limits=Limits(budget.max_calls, budget.max_tokens, budget.max_dollars),
         prices={model: Price(*price) for model, price in budget.prices.items()},
     )

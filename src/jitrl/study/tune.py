@@ -8,6 +8,7 @@ The best of them meets the settings in force on the held-out tasks, which nothin
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -212,10 +213,11 @@ def affordable(budget: float, settings: Settings, search: int, held: int) -> int
 
 
 def planned(folder: Path, wanted: Callable[[], Plan]) -> Plan:
-    """The plan in ``folder``, or the one that is ``wanted``, which is written there.
+    """The plan in ``folder``, or the one that is ``wanted``, which is written there whole.
 
     Raises:
         RecordError: If the file there is no plan.
+        StoreError: If it cannot be written; none is there then.
     """
     path = folder / "plan.json"
     if path.is_file():
@@ -224,9 +226,11 @@ def planned(folder: Path, wanted: Callable[[], Plan]) -> Plan:
         except msgspec.DecodeError as error:
             raise RecordError(f"{path} is not the plan of a search: {error}") from error
     plan = wanted()
+    partial = folder / "plan.json.partial"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
+        partial.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
+        os.replace(partial, path)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from error
     return plan

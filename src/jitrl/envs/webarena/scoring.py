@@ -173,6 +173,10 @@ def _checks(urls: Mapping[str, str]) -> tuple[Any, Callable[[str], bool]]:
 def _number(place: Path, root: Path) -> int:
     for path in (place, *place.parents):
         if path.name.isdecimal():
+            if int(path.name) not in everything():
+                raise InputError(
+                    f"there is no WebArena task {path.name}, which {place} is named by"
+                )
             return int(path.name)
         if path == root:
             break

@@ -83,6 +83,13 @@ def memorys(decision: Decision, rule: UpdateRule) -> Weighed:
     return decision.candidates[drawn(propensities(corrected, rule), draw)]
 
 
+def by_returns(of: Weighed, decision: Decision, rule: UpdateRule) -> float:
+    """Nats that returns add to a candidate, ahead of ``kl_cap``; those of trained weights, too."""
+    if decision.reason == "weights":
+        return of.correction
+    return decision.share * rule.beta * of.scaled
+
+
 def why(decision: Decision, mine: Weighed | None = None) -> Why:
     """What did more for the choice (``mine``, if it was not taken) against the model's own."""
     mine, own = mine or decision.chosen, unaided(decision)
@@ -156,6 +163,7 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
         "value": decision.value,
         "scale": decision.scale,
         "kl": decision.kl,
+        "share": decision.share,
         "version": decision.version,
         "rule": decision.rule,
         "scorer": decision.scorer,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from math import exp
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
+from jitrl.core.evidence import nearness
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import drawn, propensities
 from jitrl.memory.explain import Explanation
@@ -105,10 +105,7 @@ def why(decision: Decision, mine: Weighed | None = None) -> Why:
 def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
     """The neighbors of a decision, the weightiest first; ``rule`` is the one that decided."""
     near = of.decision.neighbors
-    weights = [
-        n.visits * (1.0 if rule.kernel is None else exp((n.similarity - 1.0) / rule.kernel))
-        for n in near
-    ]
+    weights = [n.visits * nearness(n.similarity, rule.kernel) for n in near]
     whole = sum(weights) or 1.0
     found = [
         Cause(

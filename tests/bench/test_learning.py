@@ -140,14 +140,14 @@ def test_without_evidence_the_wrong_prior_stands():
 
 def test_the_hidden_protocol_is_learned_to_its_best_return_for_five_seeds():
     for seed in range(5):
-        lessons = learning_toy.Lessons("jitrl", {}, 0.0, (seed,), 60)
-        scores = learning_toy.run(lessons)[0]
+        job = learning_toy.Job("jitrl", {}, 0.0, (seed,), 60)
+        scores = learning_toy.run(job)[0]
         assert scores[-10:] == [1.0] * 10, f"seed {seed}: {scores}"
 
 
 def test_bad_luck_with_the_right_action_does_not_end_the_search():
     # Seeds where slips made the right action look like the wrong ones at first.
-    scores = np.array(learning_toy.run(learning_toy.Lessons("jitrl", {}, 0.1, (19, 29, 32), 100)))
+    scores = np.array(learning_toy.run(learning_toy.Job("jitrl", {}, 0.1, (19, 29, 32), 100)))
     assert scores[:, -30:].mean(axis=1).min() > 0.3
 
 

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from jitrl.bench import learning, learning_planted, learning_toy
-from jitrl.bench.learning_arms import ABLATION, DEFAULT, MAIN, ROBUST, STATIC, changed, fewer
+from jitrl.bench.learning_arms import (
+    ABLATION,
+    DEFAULT,
+    MAIN,
+    ROBUST,
+    RULE_A,
+    STATIC,
+    TUNED_PAPER,
+    changed,
+    fewer,
+)
 from jitrl.bench.learning_planted import Lived, Page
 from jitrl.bench.learning_pool import each
 from jitrl.bench.learning_priors import Known, next_on_path
@@ -33,6 +43,13 @@ def test_every_arm_has_settings_that_exist_and_a_name_of_its_own():
             preset = load(memory.pop("preset", "default"))
             other = preset.changed(**memory)
             assert (other == preset) is not bool(memory)
+
+
+@pytest.mark.parametrize("baseline", [RULE_A, TUNED_PAPER], ids=["kernel mean", "paper rule"])
+def test_a_baseline_has_nothing_of_what_the_default_alone_adds_to_returns(baseline):
+    memory = dict(baseline)
+    rule = load(memory.pop("preset", "default")).changed(**memory).rule
+    assert (rule.warmup, rule.novelty, rule.repeat, rule.repeat_action) == (1.0, 0.0, 0.0, 0.0)
 
 
 def test_settings_can_be_changed_for_arms_of_ones_own():

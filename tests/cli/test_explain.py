@@ -105,7 +105,7 @@ def test_the_columns_that_people_read_add_up(jitrl, lang, preset):
         line = next(line for line in shown.splitlines() if re.match(rf"{action}\b.*→", line))
         returns, bonus, z, corrected = map(float, re.findall(r"[+-]\d+\.\d\b", line))
         assert z + returns + bonus == pytest.approx(corrected, abs=0.2), line
-    assert ("warmup 20" in shown) == (preset == "default")
+    assert ("warmup 10" in shown) == (preset == "default")
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "would pass 0.01 nats"), ("zh", "不超过 0.01")])

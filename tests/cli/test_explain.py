@@ -1,6 +1,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 
 import jitrl as package
@@ -9,9 +10,11 @@ from jitrl.analysis import explain as views
 from jitrl.cli.explain_words import LANGUAGES
 from jitrl.config import Memory
 from jitrl.core.rule import UpdateRule
+from jitrl.core.update import decide
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory.explain import replay
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Candidate, Neighbor, Neighborhood
 
 RUN = (
     *("run", "--env", "toy", "--env-options", "tasks=3,size=3", "--attempts", "6"),
@@ -120,6 +123,15 @@ def test_what_is_scaled_down_and_what_untrusted_rows_nudge_is_said(jitrl, lang, 
     shown = jitrl(*asked).err.replace("\n", "")
     assert said in shown
     assert LANGUAGES[lang].nudged in shown
+
+
+@pytest.mark.parametrize("cap", [None, 0.3])
+def test_returns_that_outweigh_novelty_do_so_under_a_cap_too(cap):
+    rule = UpdateRule(kl_cap=cap, warmup=1.0)
+    found = [Neighbor("b", 1.0, 1.0, 3.0), Neighbor("a", 1.0, 0.0, 9.0)]
+    proposed = [Candidate("a", 0.5), Candidate("b", 0.0)]
+    decision = decide(proposed, Neighborhood(found, reach=1.0), rule, np.random.default_rng(0))
+    assert views.why(decision, rule, decision.candidates[1]) == "returns"
 
 
 def test_near_episodes_that_were_not_looked_at_are_counted(jitrl):

@@ -55,13 +55,17 @@ class Turned:
     why: Why
 
 
-def turned(records: Iterable[DecisionRecord]) -> Iterator[Turned]:
-    """The decisions among ``records`` that a memory turned round, in their order."""
+def turned(records: Iterable[DecisionRecord], rule: UpdateRule) -> Iterator[Turned]:
+    """The decisions among ``records`` that a memory turned round, in their order.
+
+    Args:
+        rule: The one in force; earlier decisions may be of another.
+    """
     for record in records:
         decision = record.decision
         if decision.mode == "act" and not decision.reason and decision.changed:
             own = unaided(decision)
-            yield Turned(record.id, record.state, decision.chosen, own, why(decision))
+            yield Turned(record.id, record.state, decision.chosen, own, why(decision, rule))
 
 
 def unaided(decision: Decision) -> Weighed:
@@ -90,15 +94,15 @@ def by_returns(of: Weighed, decision: Decision, rule: UpdateRule) -> float:
     return decision.share * rule.beta * of.scaled
 
 
-def why(decision: Decision, mine: Weighed | None = None) -> Why:
+def why(decision: Decision, rule: UpdateRule, mine: Weighed | None = None) -> Why:
     """What did more for the choice (``mine``, if it was not taken) against the model's own."""
     mine, own = mine or decision.chosen, unaided(decision)
     explored, taught = mine.bonus - own.bonus, mine.transfer - own.transfer
-    by: dict[Why, float] = {
-        "exploration": explored,
-        "lessons": taught,
-        "returns": mine.correction - own.correction - explored - taught,
-    }
+    if decision.rule == rule.digest:  # ``kl_cap`` may have scaled the correction, not its parts
+        paid = by_returns(mine, decision, rule) - by_returns(own, decision, rule)
+    else:
+        paid = mine.correction - own.correction - explored - taught
+    by: dict[Why, float] = {"exploration": explored, "lessons": taught, "returns": paid}
     return max(by, key=lambda cause: by[cause])
 
 
@@ -156,7 +160,7 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
         "memory": mine.action,
         "mode": decision.mode,
         "is_changed": is_changed,
-        "why": why(decision, mine) if is_changed else None,
+        "why": why(decision, rule, mine) if is_changed else None,
         "value": decision.value,
         "scale": decision.scale,
         "kl": decision.kl,

@@ -45,7 +45,7 @@ def explained(
     """
     mine = views.memorys(of.decision, rule)
     parts: list[RenderableType] = [
-        _choice(of, mine, words),
+        _choice(of, mine, rule, words),
         "",
         _candidates(of, mine, rule, words, lines),
         Text(_note(of.decision, rule, words), style="dim"),
@@ -62,7 +62,7 @@ def explained(
     return Group(*parts)
 
 
-def _choice(of: Explanation, mine: Weighed, words: Words) -> RenderableType:
+def _choice(of: Explanation, mine: Weighed, rule: UpdateRule, words: Words) -> RenderableType:
     decision, own = of.decision, views.unaided(of.decision)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim", no_wrap=True)
@@ -80,7 +80,7 @@ def _choice(of: Explanation, mine: Weighed, words: Words) -> RenderableType:
     if views.is_shadow(decision):
         table.add_row("", Text(words.shadow.format(decision.action, mine.action)))
     if is_changed and not decision.reason:
-        table.add_row("", Text(words.because[views.why(decision, mine)]))
+        table.add_row("", Text(words.because[views.why(decision, rule, mine)]))
     elif decision.reason:
         table.add_row("", Text(words.silent.format(decision.reason)))
     return table

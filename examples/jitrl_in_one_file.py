@@ -20,6 +20,7 @@ RULE = SimpleNamespace(
     floor=0.3,  # advantages are divided by floor * reach at least
     eps=1e-8,
     beta=90.0,  # nats of the largest advantage
+    warmup=10.0,  # visits, this one counted, from which beta, novelty and repeats count in full
     novelty=30.0,  # nats of an action that was never tried
     novelty_kernel=0.05,  # width of the circle in which tries are counted
     onward=0.8,  # discount of what is new behind an action
@@ -73,6 +74,7 @@ def decide(logits, neighbors, rng, *, reach=0.0, repeats=None, allowed=None, rul
 
     scaled, bonus, nudge, ahead, taken = np.zeros((5, size))
     near = weights(rule.kernel)
+    share = min(1.0, (1.0 + near.sum()) / rule.warmup)  # the model may be right
     if near.sum() > 0:
         value = np.array([n.ret if n.value is None else n.value for n in trusted])
         tries = total(near)
@@ -104,7 +106,7 @@ def decide(logits, neighbors, rng, *, reach=0.0, repeats=None, allowed=None, rul
             close = np.exp((n.similarity - 1.0) / rule.kernel)
             nudge[i] += np.sign(n.ret) * strength * rule.untrusted * close * n.sources
     model = np.array(list(z.values()), float) / rule.temperature_prior
-    corrected = model + (rule.beta * scaled + (bonus + nudge))  # (eq. 10)
+    corrected = model + (share * rule.beta * scaled + (share * bonus + nudge))  # (eq. 10)
     best = np.flatnonzero(corrected >= corrected.max() - 1e-9)  # equals: the draw decides
     shares = np.cumsum(np.full(len(best), 1 / len(best)))
     chosen = np.searchsorted(shares[:-1], rng.random(), "right")

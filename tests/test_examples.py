@@ -3,6 +3,7 @@
 import runpy
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -83,6 +84,9 @@ def test_the_one_file_decides_exactly_as_the_core(logits, neighbors, reach, repe
 
 def test_the_one_file_has_the_default_rules_numbers():
     assert UpdateRule(**vars(ONE_FILE.RULE)) == UpdateRule()
+    numbers = {name for name, value in asdict(UpdateRule()).items() if type(value) is float}
+    of_no_account = {"explore", "explore_rate", "bonus", "temperature", "transfer"}
+    assert numbers - vars(ONE_FILE.RULE).keys() == of_no_account
 
 
 def test_the_one_file_knows_all_of_a_neighbor():

@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "evaluators": WORDS | {"core", "evaluators"},
     "integrations": WORDS | {"api", "config", "envs", "episode", "integrations", "registry"},
     # run plays, analysis reads what was played, study plays to compare, report shows comparisons.
-    "run": WORDS | {"config", "evaluators", "models", "registry", "stores", "run"},
+    "run": WORDS | {"config", "evaluators", "models", "presets", "registry", "stores", "run"},
     "analysis": WORDS
     | {"config", "core", "agents", "evaluators", "memory", "stores", "run", "analysis"},
     "study": WORDS

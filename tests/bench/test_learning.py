@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from jitrl.bench import learning, learning_planted, learning_toy
-from jitrl.bench.learning_arms import ABLATION, DEFAULT, MAIN, ROBUST, STATIC, changed, fewer
+from jitrl.bench.learning_arms import (
+    ABLATION,
+    DEFAULT,
+    MAIN,
+    ROBUST,
+    RULE_A,
+    STATIC,
+    TUNED_PAPER,
+    changed,
+    fewer,
+)
 from jitrl.bench.learning_planted import Lived, Page
 from jitrl.bench.learning_pool import each
 from jitrl.bench.learning_priors import Known, next_on_path
@@ -33,6 +43,13 @@ def test_every_arm_has_settings_that_exist_and_a_name_of_its_own():
             preset = load(memory.pop("preset", "default"))
             other = preset.changed(**memory)
             assert (other == preset) is not bool(memory)
+
+
+@pytest.mark.parametrize("baseline", [RULE_A, TUNED_PAPER], ids=["kernel mean", "paper rule"])
+def test_a_baseline_has_nothing_of_what_the_default_alone_adds_to_returns(baseline):
+    memory = dict(baseline)
+    rule = load(memory.pop("preset", "default")).changed(**memory).rule
+    assert (rule.warmup, rule.novelty, rule.repeat, rule.repeat_action) == (1.0, 0.0, 0.0, 0.0)
 
 
 def test_settings_can_be_changed_for_arms_of_ones_own():
@@ -140,14 +157,14 @@ def test_without_evidence_the_wrong_prior_stands():
 
 def test_the_hidden_protocol_is_learned_to_its_best_return_for_five_seeds():
     for seed in range(5):
-        lessons = learning_toy.Lessons("jitrl", {}, 0.0, (seed,), 60)
-        scores = learning_toy.run(lessons)[0]
+        job = learning_toy.Job("jitrl", {}, 0.0, (seed,), 60)
+        scores = learning_toy.run(job)[0]
         assert scores[-10:] == [1.0] * 10, f"seed {seed}: {scores}"
 
 
 def test_bad_luck_with_the_right_action_does_not_end_the_search():
     # Seeds where slips made the right action look like the wrong ones at first.
-    scores = np.array(learning_toy.run(learning_toy.Lessons("jitrl", {}, 0.1, (19, 29, 32), 100)))
+    scores = np.array(learning_toy.run(learning_toy.Job("jitrl", {}, 0.1, (19, 29, 32), 100)))
     assert scores[:, -30:].mean(axis=1).min() > 0.3
 
 

@@ -1,5 +1,7 @@
 import math
+import re
 
+import numpy as np
 import pytest
 
 import jitrl as package
@@ -7,9 +9,12 @@ from jitrl.agents.corrected import Corrected
 from jitrl.analysis import explain as views
 from jitrl.cli.explain_words import LANGUAGES
 from jitrl.config import Memory
+from jitrl.core.rule import UpdateRule
+from jitrl.core.update import decide
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory.explain import replay
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Candidate, Neighbor, Neighborhood
 
 RUN = (
     *("run", "--env", "toy", "--env-options", "tasks=3,size=3", "--attempts", "6"),
@@ -35,8 +40,11 @@ def test_every_number_of_the_decision_is_told_and_adds_up(played):
     assert data["id"] == first["id"]
     assert data["is_changed"]
     assert (data["action"], data["unaided"]) == (first["action"], first["unaided"])
+    assert 0.0 < data["share"] < 1.0
     for c in data["candidates"]:
         assert c["corrected"] == pytest.approx(c["logit"] + c["correction"])
+        returns = data["share"] * UpdateRule().beta * c["scaled"]
+        assert c["correction"] == pytest.approx(returns + c["bonus"] + c["transfer"])
         assert c["advantage"] == pytest.approx(c["q"] - data["value"])
     z = [c["corrected"] for c in data["candidates"]]
     assert z == sorted(z, reverse=True)
@@ -84,6 +92,46 @@ def test_people_read_it_in_their_language(played, lang, labels):
     assert (done.code, done.out) == (0, "")
     for label in (*labels, one["id"], one["action"], one["unaided"]):
         assert label in done.err
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("preset", ["default", "released-web"])
+def test_the_columns_that_people_read_add_up(jitrl, lang, preset):
+    with package.open("m.db", preset=preset) as memory:
+        for key in "abcd":
+            with memory.episode("t", key=key) as episode:
+                choice = episode.decide("a page", {"left": 0.0, "right": -0.4})
+                episode.finish(outcome=choice.action == "right")
+    asked = ("explain", "m.db", "d#0", "--set", f"memory.preset={preset}")
+    shown = jitrl(*asked, "--lang", lang).err
+    for action in ("left", "right"):
+        line = next(line for line in shown.splitlines() if re.match(rf"{action}\b.*→", line))
+        returns, bonus, z, corrected = map(float, re.findall(r"[+-]\d+\.\d\b", line))
+        assert z + returns + bonus == pytest.approx(corrected, abs=0.2), line
+    assert ("warmup 10" in shown) == (preset == "default")
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "would pass 0.01 nats"), ("zh", "不超过 0.01")])
+def test_what_is_scaled_down_and_what_untrusted_rows_nudge_is_said(jitrl, lang, said):
+    rule = {"kl_cap": 0.01}
+    with package.open("m.db", rule=rule) as memory:
+        for key in "ab":
+            with memory.episode("t", key=key) as episode:
+                episode.decide("a page", {"left": 0.0, "right": -0.4})
+                episode.finish(outcome=True, basis="user_feedback", principal=key)
+    asked = ("explain", "m.db", "b#0", "--set", "memory.rule=kl_cap=0.01", "--lang", lang)
+    shown = jitrl(*asked).err.replace("\n", "")
+    assert said in shown
+    assert LANGUAGES[lang].nudged in shown
+
+
+@pytest.mark.parametrize("cap", [None, 0.3])
+def test_returns_that_outweigh_novelty_do_so_under_a_cap_too(cap):
+    rule = UpdateRule(kl_cap=cap, warmup=1.0)
+    found = [Neighbor("b", 1.0, 1.0, 3.0), Neighbor("a", 1.0, 0.0, 9.0)]
+    proposed = [Candidate("a", 0.5), Candidate("b", 0.0)]
+    decision = decide(proposed, Neighborhood(found, reach=1.0), rule, np.random.default_rng(0))
+    assert views.why(decision, rule, decision.candidates[1]) == "returns"
 
 
 def test_near_episodes_that_were_not_looked_at_are_counted(jitrl):

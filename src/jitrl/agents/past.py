@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jitrl.agents.stream import changes, newest
+from jitrl.core.loops import straight
 from jitrl.ports import Store
 from jitrl.types import Row
 
@@ -48,14 +49,8 @@ class PastEpisode:
 
     @property
     def direct(self) -> tuple[Row, ...]:
-        """Its steps without the loops: coming back to a state takes back what led away from it."""
-        path: list[Row] = []
-        for row in self.rows:
-            seen = next((i for i, before in enumerate(path) if before.state == row.state), None)
-            if seen is not None:
-                del path[seen:]
-            path.append(row)
-        return tuple(path)
+        """Its steps without the loops."""
+        return tuple(self.rows[i] for i in straight([row.state for row in self.rows]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from math import exp
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
+from jitrl.core.evidence import nearness
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import drawn, propensities
 from jitrl.memory.explain import Explanation
@@ -55,13 +55,17 @@ class Turned:
     why: Why
 
 
-def turned(records: Iterable[DecisionRecord]) -> Iterator[Turned]:
-    """The decisions among ``records`` that a memory turned round, in their order."""
+def turned(records: Iterable[DecisionRecord], rule: UpdateRule) -> Iterator[Turned]:
+    """The decisions among ``records`` that a memory turned round, in their order.
+
+    Args:
+        rule: The one in force; earlier decisions may be of another.
+    """
     for record in records:
         decision = record.decision
         if decision.mode == "act" and not decision.reason and decision.changed:
             own = unaided(decision)
-            yield Turned(record.id, record.state, decision.chosen, own, why(decision))
+            yield Turned(record.id, record.state, decision.chosen, own, why(decision, rule))
 
 
 def unaided(decision: Decision) -> Weighed:
@@ -83,25 +87,29 @@ def memorys(decision: Decision, rule: UpdateRule) -> Weighed:
     return decision.candidates[drawn(propensities(corrected, rule), draw)]
 
 
-def why(decision: Decision, mine: Weighed | None = None) -> Why:
+def by_returns(of: Weighed, decision: Decision, rule: UpdateRule) -> float:
+    """Nats that returns add to a candidate, ahead of ``kl_cap``; those of trained weights, too."""
+    if decision.reason == "weights":
+        return of.correction
+    return decision.share * rule.beta * of.scaled
+
+
+def why(decision: Decision, rule: UpdateRule, mine: Weighed | None = None) -> Why:
     """What did more for the choice (``mine``, if it was not taken) against the model's own."""
     mine, own = mine or decision.chosen, unaided(decision)
     explored, taught = mine.bonus - own.bonus, mine.transfer - own.transfer
-    by: dict[Why, float] = {
-        "exploration": explored,
-        "lessons": taught,
-        "returns": mine.correction - own.correction - explored - taught,
-    }
+    if decision.rule == rule.digest:  # ``kl_cap`` may have scaled the correction, not its parts
+        paid = by_returns(mine, decision, rule) - by_returns(own, decision, rule)
+    else:
+        paid = mine.correction - own.correction - explored - taught
+    by: dict[Why, float] = {"exploration": explored, "lessons": taught, "returns": paid}
     return max(by, key=lambda cause: by[cause])
 
 
 def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
     """The neighbors of a decision, the weightiest first; ``rule`` is the one that decided."""
     near = of.decision.neighbors
-    weights = [
-        n.visits * (1.0 if rule.kernel is None else exp((n.similarity - 1.0) / rule.kernel))
-        for n in near
-    ]
+    weights = [n.visits * nearness(n.similarity, rule.kernel) for n in near]
     whole = sum(weights) or 1.0
     found = [
         Cause(
@@ -152,10 +160,11 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
         "memory": mine.action,
         "mode": decision.mode,
         "is_changed": is_changed,
-        "why": why(decision, mine) if is_changed else None,
+        "why": why(decision, rule, mine) if is_changed else None,
         "value": decision.value,
         "scale": decision.scale,
         "kl": decision.kl,
+        "share": decision.share,
         "version": decision.version,
         "rule": decision.rule,
         "scorer": decision.scorer,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from jitrl.run.loop import attempt_of
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Neighbors
 
@@ -59,7 +60,7 @@ def shares(journals: Sequence[Path], attempts: int) -> Shares:
                 if not len(ids):
                     continue
                 decisions += 1
-                attempt = int(record.episode.rsplit("/", 2)[1])
+                attempt = attempt_of(record.episode)
                 rows[attempt] += len(ids)
                 own = number.get(record.task, -2)
                 other[attempt] += int((task_of[ids] != own).sum())

@@ -79,7 +79,6 @@ def measure(
     what: str,
     arms: Sequence[Arm],
     *,
-    games: Sequence[str] = GAMES,
     game_seeds: Sequence[int] = SEEDS,
     seeds: Sequence[int] = (0, 1),
     workers: int = 1,
@@ -89,15 +88,14 @@ def measure(
 
     Args:
         what: Name of the run, for the record.
-        games: Kinds of games.
-        game_seeds: Which games of each kind.
+        game_seeds: Which games of each kind in ``GAMES``.
         seeds: Seeds of all other chance.
         tell: Called with the share that is done.
 
     Raises:
         MissingExtra: If textworld-express or Java is not installed.
     """
-    ids = [f"{kind}:{seed}" for kind in games for seed in game_seeds]
+    ids = [f"{kind}:{seed}" for kind in GAMES for seed in game_seeds]
     jobs = [Job(arm, part, tuple(seeds)) for arm in arms for part in parts(ids, _SHARE)]
     mine = by_arm(arms, jobs, each(run, jobs, workers, tell))
     tables = {name: np.concatenate(scores) for name, scores in mine.items()}
@@ -107,7 +105,7 @@ def measure(
         machine.facts(),
         {
             "environment": TextWorldExpress.name,
-            "games": list(games),
+            "games": list(GAMES),
             "game_seeds": list(game_seeds),
             "seeds": list(seeds),
             "steps": 25,

@@ -62,6 +62,7 @@ RULE_A: Mapping[str, Any] = {
         "floor": 0.0,
         "temperature_prior": 3.0,
         "beta": 10.0,
+        "warmup": 1.0,
         "novelty": 0.0,
         "repeat": 0.0,
         "repeat_action": 0.0,

@@ -25,6 +25,8 @@ RULES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 """Agent and settings of its memory by name."""
 
+_EPISODES = 100
+_SLIP = 0.1  # probability that another action than the chosen one is executed
 _SHARE = 10  # protocols that a process plays in one go
 
 
@@ -49,7 +51,7 @@ class Protocol:
 
 
 @dataclass(frozen=True, slots=True)
-class Lessons:
+class Job:
     """What one process plays in one go: an agent on protocols with these seeds."""
 
     agent: str
@@ -62,8 +64,6 @@ class Lessons:
 def measure(
     *,
     seeds: int = 200,
-    episodes: int = 100,
-    slip: float = 0.1,
     workers: int = 1,
     tell: Tell = lambda share: None,
 ) -> list[Protocol]:
@@ -74,7 +74,7 @@ def measure(
     """
     shares = parts(range(seeds), _SHARE)
     jobs = [
-        Lessons(agent, memory, slip, share, episodes)
+        Job(agent, memory, _SLIP, share, _EPISODES)
         for agent, memory in RULES.values()
         for share in shares
     ]
@@ -82,25 +82,25 @@ def measure(
     found = []
     for i, name in enumerate(RULES):
         mine = played[i * len(shares) : (i + 1) * len(shares)]
-        found.append(summed(name, slip, np.concatenate(mine)))
+        found.append(summed(name, _SLIP, np.concatenate(mine)))
     return found
 
 
-def run(lessons: Lessons) -> list[list[float]]:
+def run(job: Job) -> list[list[float]]:
     """Scores, shape [seeds, episodes]; each protocol has a memory of its own."""
-    return [_learn(lessons, seed) for seed in lessons.seeds]
+    return [_learn(job, seed) for seed in job.seeds]
 
 
-def _learn(lessons: Lessons, seed: int) -> list[float]:
-    world, prior = Toy("protocol", seed=seed, slip=lessons.slip), ToyPrior(seed=seed)
+def _learn(job: Job, seed: int) -> list[float]:
+    world, prior = Toy("protocol", seed=seed, slip=job.slip), ToyPrior(seed=seed)
     episodes = attempt(
-        lessons.agent,
+        job.agent,
         {},
-        lessons.memory,
+        job.memory,
         world=cast(Environment, world),
         task=world.tasks()[0],
         prior=prior,
-        attempts=lessons.episodes,
+        attempts=job.episodes,
         seed=seed,
         world_seed=0,
     )

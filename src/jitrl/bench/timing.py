@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 Result = TypeVar("Result")
+_DRAWS = 2000
 
 
 class Clock:
@@ -59,9 +60,7 @@ def quantiles(times: list[float], repeats: int = 1) -> Quantiles:
     return Quantiles(p50, p99, float(of.max()))
 
 
-def times_faster(
-    slow: list[float], fast: list[float], percent: float, *, draws: int = 2000
-) -> Spread:
+def times_faster(slow: list[float], fast: list[float], percent: float) -> Spread:
     """How many times ``fast`` is faster than ``slow`` at a percentile, with a 95 % interval.
 
     Entries belong together in pairs (the same query); the bootstrap draws pairs.
@@ -69,7 +68,7 @@ def times_faster(
     a, b = np.array(slow), np.array(fast)
     rng = np.random.default_rng(0)
     ratios = []
-    for _ in range(draws):
+    for _ in range(_DRAWS):
         drawn = rng.integers(0, len(a), len(a))
         ratios.append(np.percentile(a[drawn], percent) / np.percentile(b[drawn], percent))
     low, high = np.percentile(ratios, (2.5, 97.5))

@@ -118,7 +118,6 @@ def text(
     games: Sequence[str] = GAMES,
     game_seeds: Sequence[int] = SEEDS,
     seeds: Sequence[int] = (0, 1),
-    attempts: int = 25,
     folder: str = "",
     workers: int = 1,
     tell: Tell = lambda share: None,
@@ -127,18 +126,13 @@ def text(
 
     Args:
         games: Kinds of games; each has a memory of its own.
-        attempts: Episodes of each game in the memory.
         folder: As in ``backoffice``.
 
     Raises:
         MissingExtra: If textworld-express or Java is not installed.
     """
     numbers = tuple(game_seeds)
-    jobs = [
-        transfer_text.Job(tuple(arms), seed, kind, numbers, attempts)
-        for kind in games
-        for seed in seeds
-    ]
+    jobs = [transfer_text.Job(tuple(arms), seed, kind, numbers) for kind in games for seed in seeds]
     played = each(kept(transfer_text.run, folder), jobs, workers, tell)
     protocol = {
         "environment": "textworld-express",
@@ -146,7 +140,7 @@ def text(
         "game_seeds": list(numbers),
         "prior": "uniform",
         "seeds": list(seeds),
-        "attempts": attempts,
+        "attempts": transfer_text.ATTEMPTS,
         "evaluator": "environment (blind)",
     }
     return _report(what, arms, protocol, list(itertools.chain.from_iterable(played)))

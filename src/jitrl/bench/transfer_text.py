@@ -16,6 +16,9 @@ from jitrl.ports import Environment
 from jitrl.run.loop import Trial
 from jitrl.stores.sqlite import SQLiteStore
 
+ATTEMPTS = 25
+"""Episodes of each game in the memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -23,14 +26,12 @@ class Job:
 
     Attributes:
         games: Seeds of the games.
-        attempts: Episodes of each game in the memory.
     """
 
     arms: tuple[Arm, ...]
     seed: int
     kind: str
     games: tuple[int, ...]
-    attempts: int = 25
 
 
 def run(job: Job) -> list[First]:
@@ -50,7 +51,7 @@ def _live(job: Job, world: TextWorldExpress, tests: list[Test], store: SQLiteSto
     for test in tests:
         agent = learner(DEFAULT, store)
         others = frozenset(other.task.id for other in tests if other is not test)
-        for attempt in range(job.attempts):
+        for attempt in range(ATTEMPTS):
             trial = Trial(test.task, test.index, attempt, job.seed)
             lived(agent, trial, cast(Environment, world), Known("uniform"), exclude=others)
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from jitrl import config, given
+from jitrl import config, given, presets
 from jitrl.agents.corrected import Corrected
 from jitrl.analysis import explain as views
 from jitrl.cli import explain_tables as tables
@@ -66,7 +66,8 @@ def explain(
     words = LANGUAGES[lang]
     with closing(SQLiteStore(file, memory=memory, readonly=True)) as store:
         if changed:
-            found = list(views.turned(store.decisions()))[-limit:]
+            rule = presets.load(settings.preset).changed(settings.rule, settings.retrieval).rule
+            found = list(views.turned(store.decisions(), rule))[-limit:]
             if json:
                 emit(views.listed(found))
             else:

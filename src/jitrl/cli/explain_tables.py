@@ -14,7 +14,7 @@ from jitrl.cli.explain_words import Words
 from jitrl.cli.listing import Listing
 from jitrl.core.rule import UpdateRule
 from jitrl.memory.explain import Explanation
-from jitrl.types import Weighed
+from jitrl.types import Decision, Weighed
 
 _LINES = 8  # of each table
 
@@ -45,11 +45,11 @@ def explained(
     """
     mine = views.memorys(of.decision, rule)
     parts: list[RenderableType] = [
-        _choice(of, mine, words),
+        _choice(of, mine, rule, words),
         "",
-        _candidates(of, mine, words, lines),
+        _candidates(of, mine, rule, words, lines),
+        Text(_note(of.decision, rule, words), style="dim"),
     ]
-    parts.append(Text(words.note.format(value=of.decision.value), style="dim"))
     if of.taught is not None and of.decision.lesson is not None:
         parts += ["", *lessons.shown(of.taught, of.decision.lesson, words.lang, lines)]
     if of.decision.neighbors:
@@ -62,7 +62,7 @@ def explained(
     return Group(*parts)
 
 
-def _choice(of: Explanation, mine: Weighed, words: Words) -> RenderableType:
+def _choice(of: Explanation, mine: Weighed, rule: UpdateRule, words: Words) -> RenderableType:
     decision, own = of.decision, views.unaided(of.decision)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim", no_wrap=True)
@@ -80,15 +80,36 @@ def _choice(of: Explanation, mine: Weighed, words: Words) -> RenderableType:
     if views.is_shadow(decision):
         table.add_row("", Text(words.shadow.format(decision.action, mine.action)))
     if is_changed and not decision.reason:
-        table.add_row("", Text(words.because[views.why(decision, mine)]))
+        table.add_row("", Text(words.because[views.why(decision, rule, mine)]))
     elif decision.reason:
         table.add_row("", Text(words.silent.format(decision.reason)))
     return table
 
 
-def _candidates(of: Explanation, mine: Weighed, words: Words, lines: int) -> RenderableType:
+def _note(decision: Decision, rule: UpdateRule, words: Words) -> str:
+    """How the columns add up to z'."""
+    is_plain = rule.prior == "logit" and rule.temperature_prior == 1.0
+    is_nudged = rule.untrusted is not None and not all(n.trusted for n in decision.neighbors)
+    has_others = any(c.transfer for c in decision.candidates)
+    said = words.note.format(
+        value=decision.value,
+        nudged=words.nudged if is_nudged else "",
+        base="" if is_plain else words.base,
+        others=f" + {lessons.WORDS[words.lang].column}" if has_others else "",
+    )
+    parts = [said]
+    if decision.neighbors and decision.share < 1.0:
+        parts.append(words.share.format(share=decision.share, warmup=rule.warmup))
+    if rule.kl_cap is not None:
+        parts.append(words.cap.format(cap=rule.kl_cap))
+    return (" " if words.lang == "en" else "").join(parts)
+
+
+def _candidates(
+    of: Explanation, mine: Weighed, rule: UpdateRule, words: Words, lines: int
+) -> RenderableType:
     decision = of.decision
-    heads = [words.prior, words.visits, words.q, words.advantage, words.bonus]
+    heads = [words.prior, words.visits, words.q, words.returns, words.bonus]
     if has_others := any(c.transfer for c in decision.candidates):
         heads.append(lessons.WORDS[words.lang].column)
     listing = Listing((words.candidate, *heads, words.logits, words.after))
@@ -103,10 +124,10 @@ def _candidates(of: Explanation, mine: Weighed, words: Words, lines: int) -> Ren
             f"{c.prior:.1%}",
             f"{c.visits:g}" if c.visits else "–",
             f"{c.q:.3f}",
-            f"{c.advantage:+.3f}",
+            f"{views.by_returns(c, decision, rule):+.1f}",
             f"{c.bonus:+.1f}",
             *[f"{c.transfer:+.1f}"] * has_others,
-            f"{c.logit:+.1f} → {c.corrected:+.1f}",
+            f"{c.corrected - c.correction:+.1f} → {c.corrected:+.1f}",
             f"{c.probability:.1%}",
             style="bold green" if c.action == mine.action else "",
         )

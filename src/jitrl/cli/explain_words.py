@@ -26,11 +26,15 @@ class Words:
     prior: str
     visits: str
     q: str
-    advantage: str
+    returns: str
     bonus: str
     logits: str
     after: str
     note: str
+    nudged: str
+    base: str
+    share: str
+    cap: str
     more: str
     neighbors: str
     similarity: str
@@ -72,14 +76,20 @@ ENGLISH = Words(
     prior="p before",
     visits="tries",
     q="q",
-    advantage="A",
+    returns="by A",
     bonus="new/repeat",
     logits="z → z'",
     after="p after",
     note="tries: in all the states below together; below, in one of them. q: return expected of "
-    "it; V here is {value:.3f}. A = q − V. new/repeat: nats for what is "
-    "untried here, off for what this episode did already. z: the model's logit; z' = z "
-    "+ correction by A + new/repeat.",
+    "it; V here is {value:.3f}. by A: nats for A = q − V. new/repeat: nats for what is "
+    "untried here, off for what this episode did already{nudged}. z: the model's logit{base}; "
+    "z' = z + by A + new/repeat{others}.",
+    nudged=", and what untrusted rows nudge",
+    base=", as the rule takes it",
+    share="As little was seen here, {share:.0%} of what returns, novelty and repeats can add is "
+    "counted (warmup {warmup:g}).",
+    cap="What is added to z is scaled down where the KL to the model would pass {cap:g} nats "
+    "(kl_cap).",
     more="… {0} more",
     neighbors="What the memory holds of states like this one",
     similarity="similar",
@@ -121,13 +131,17 @@ CHINESE = Words(
     prior="之前概率",
     visits="尝试",
     q="q",
-    advantage="A",
+    returns="由 A",
     bonus="新/重复",
     logits="z → z'",
     after="之后概率",
     note="尝试：上表为下列各状态之和，下表为单个状态。q：预期回报；此处 V 为 {value:.3f}。"
-    "A = q − V。新/重复：未试过的动作加分，"
-    "本次已做过的减分（奈特）。z：模型的 logit；z' = z + 由 A 得出的修正 + 新/重复。",
+    "由 A：A = q − V 带来的加减分（奈特）。新/重复：未试过的动作加分，"
+    "本次已做过的减分（奈特）{nudged}。z：模型的 logit{base}；z' = z + 由 A + 新/重复{others}。",
+    nudged="，以及未受信任的行的轻推",
+    base="（按规则换算后）",
+    share="这里经历还少，回报、新颖性和重复所能加减的只计入 {share:.0%}（warmup {warmup:g}）。",
+    cap="加到 z 上的总量按比例缩小，使与模型的 KL 不超过 {cap:g} 奈特（kl_cap）。",
     more="…… 另有 {0} 个",
     neighbors="记忆中相似状态的经历",
     similarity="相似度",

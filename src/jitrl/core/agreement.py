@@ -8,6 +8,8 @@ import numpy as np
 
 from jitrl.core.stats import FEWEST_CLUSTERS, Interval, NoInterval
 
+_DRAWS = 2_000
+
 
 def kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
     """Cohen's kappa: ``(p_o - p_e) / (1 - p_e)``, agreement beyond what the margins give by chance.
@@ -34,9 +36,6 @@ def kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
 
 def kappa_interval(
     clusters: Mapping[str, Sequence[tuple[Hashable, Hashable]]],
-    *,
-    draws: int = 2_000,
-    seed: int = 0,
 ) -> Interval | NoInterval:
     """Percentile bootstrap interval (95 %) of kappa; clusters (tasks) are drawn as a whole.
 
@@ -45,8 +44,8 @@ def kappa_interval(
     n = len(clusters)
     if n < FEWEST_CLUSTERS:
         return NoInterval(f"{n} cluster{'s' if n != 1 else ''}; {FEWEST_CLUSTERS} are needed")
-    held, rng, found = list(clusters.values()), np.random.default_rng(seed), []
-    for _ in range(draws):
+    held, rng, found = list(clusters.values()), np.random.default_rng(0), []
+    for _ in range(_DRAWS):
         drawn = kappa([pair for i in rng.integers(0, n, n) for pair in held[i]])
         if drawn is not None:
             found.append(drawn)

@@ -9,6 +9,11 @@ import numpy as np
 from jitrl.types import Neighbors
 
 
+def nearness(similarity: float, width: float | None) -> float:
+    """What one row counts: ``exp((similarity - 1) / width)``; 1 where ``width`` is ``None``."""
+    return 1.0 if width is None else float(np.exp((similarity - 1.0) / width))
+
+
 class Evidence:
     """Neighbors whose rows count, and sums of them for each action.
 

@@ -82,9 +82,10 @@ class UpdateRule:
             (released code, not in the paper).
         temperature_prior: z is divided by it.
         beta: Weight of the normalized advantage, nats (eq. 10).
-        warmup: Visits of states like this one, weighed by ``kernel``, from which beta, novelty and
-            repeats count in full; after n visits the share ``(1 + n) / warmup`` of them does. At
-            1 they always do. Little is known at first, and the prior may be right.
+        warmup: Visits of states like this one, the present one counted, from which beta, novelty
+            and repeats count in full; after n earlier ones, weighed by ``kernel``, the share
+            ``(1 + n) / warmup`` of them does. At 1 they always do. Little is known at first, and
+            the prior may be right.
         novelty: Weight of untriedness, nats.
         novelty_kernel: Width of the kernel over which tries of equal actions are counted.
         onward: Discount of novelty that lies behind an action.

@@ -97,21 +97,17 @@ def summary(scores: np.ndarray) -> Summary:
     )
 
 
-def curve(scores: np.ndarray, *, by: Cluster = "task", seed: int = 0) -> Curve:
+def curve(scores: np.ndarray, *, by: Cluster = "task") -> Curve:
     """Mean of ``scores`` [T, S, K] at each attempt with its interval."""
     _check(scores)
     cells = _clusters(scores, by)
     return Curve(
         mean=tuple(float(m) for m in cells.mean(axis=(0, 1))),
-        band=tuple(
-            bootstrap(cells[:, :, k], draws=2_000, seed=seed) for k in range(cells.shape[2])
-        ),
+        band=tuple(bootstrap(cells[:, :, k], draws=2_000) for k in range(cells.shape[2])),
     )
 
 
-def paired_difference(
-    ours: np.ndarray, base: np.ndarray, *, by: Cluster = "task", seed: int = 0
-) -> Difference:
+def paired_difference(ours: np.ndarray, base: np.ndarray, *, by: Cluster = "task") -> Difference:
     """Mean of ``ours - base``, both [T, S, K] on the same tasks and seeds, over attempts.
 
     Args:
@@ -126,7 +122,7 @@ def paired_difference(
     _check(ours)
     _check(base)
     cells = _clusters(ours.mean(axis=2) - base.mean(axis=2), by)
-    return Difference(float(cells.mean()), bootstrap(cells, seed=seed), len(cells))
+    return Difference(float(cells.mean()), bootstrap(cells), len(cells))
 
 
 def bootstrap(cells: np.ndarray, *, draws: int = 10_000, seed: int = 0) -> Interval | NoInterval:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from jitrl.core.evidence import Evidence, returns_by_action
+from jitrl.core.evidence import Evidence, nearness, returns_by_action
 from jitrl.core.rule import UpdateRule
 from jitrl.types import (
     LARGEST,
@@ -340,7 +340,7 @@ def _nudge(
     for n in known.only(np.flatnonzero(~known.trusted)):
         i = seen.place.get(n.action, size)
         if rule.untrusted is not None and i < size and n.ret != 0.0:
-            near_by = 1.0 if rule.kernel is None else np.exp((n.similarity - 1.0) / rule.kernel)
+            near_by = nearness(n.similarity, rule.kernel)
             size_of = min(1.0, abs(n.ret) / near.reach) if near.reach > 0 else 1.0
             nudge[i] += np.sign(n.ret) * size_of * rule.untrusted * near_by * n.sources
     return nudge

@@ -156,9 +156,9 @@ class Toy:
             self._worlds[task.id] = made.slipping(self._slip)
         return self._worlds[task.id]
 
-    def best_return(self, task: Task, gamma: float = 1.0) -> float:
+    def best_return(self, task: Task) -> float:
         """Expected return of the best policy from the start."""
-        return float(self.world(task).values(gamma).v[0])
+        return float(self.world(task).values().v[0])
 
     def reset(self, task: Task, *, seed: int = 0) -> TimeStep:
         """Start ``task``; the same task and seed give the same chances."""

@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from jitrl.core.loops import straight
 from jitrl.errors import ConfigError
 from jitrl.evaluators.gold import gold
-from jitrl.types import Basis, Episode, Judgment, Scored, State, Unscored
+from jitrl.types import Basis, Episode, Judgment, Scored, Unscored
 
 Kind = Literal["outcome", "steps", "told"]
 
@@ -22,12 +23,11 @@ class Simulated:
     success with probability p, and a failure a success with 1 - p (1 - b). The reported outcome,
     1 or 0, is added to the last step's reward.
 
-    With ``kind = "steps"`` each step is scored besides, and with ``told``, too, where the reported
-    outcome is always the true one. What a step was worth in truth is read off
-    the outcome: in a success +1 if it led on (states that were come back to led nowhere) and 0
-    otherwise; in a failure -1 for the step that ended the task and 0 for the others. The sign is
-    reported right with probability p, else the opposite one (for 0: either), and counts
-    ``weight``.
+    With ``steps`` or ``told`` each step is scored besides; with ``told`` the reported outcome is
+    always the true one. What a step was worth in truth is read off the outcome: in a success +1 if
+    it led on (a loop led nowhere) and 0 otherwise; in a failure -1 for the step that ended the task
+    and 0 for the others. The sign is reported right with probability p, else the opposite one (for
+    0: either), and counts ``weight``.
 
     It says that it is told, because it is: it stands for a blind judge, whose errors it makes.
 
@@ -96,11 +96,5 @@ def worth(episode: Episode, *, is_success: bool) -> np.ndarray:
         if episode.status == "terminated":
             found[-1] = -1
         return found
-    led_on: list[tuple[int, State]] = []
-    for t, step in enumerate(episode.steps):
-        places = [state for _, state in led_on]
-        if step.state in places:  # what was done since it was left led back to it
-            del led_on[places.index(step.state) :]
-        led_on.append((t, step.state))
-    found[[t for t, _ in led_on]] = 1
+    found[straight([step.state for step in episode.steps])] = 1
     return found

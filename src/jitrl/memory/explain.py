@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from math import exp
 from typing import Any, NamedTuple, Protocol
 
+from jitrl.core.evidence import nearness
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.memory.explain_lessons import Taught, taught
@@ -249,7 +249,7 @@ def _weights(near: Collection[_Near], rule: UpdateRule) -> dict[str, float]:
     A row's share of its action's tries, by the kernel, counts up to twice: once as a try, and once
     by how far its return is from the action's mean, as a part of the largest such distance.
     """
-    weight = [1.0 if rule.kernel is None else exp((s - 1.0) / rule.kernel) for _, s in near]
+    weight = [nearness(s, rule.kernel) for _, s in near]
     mass: dict[str, float] = {}
     total: dict[str, float] = {}
     for (row, _), w in zip(near, weight, strict=True):

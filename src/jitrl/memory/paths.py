@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from jitrl.core.loops import straight
 from jitrl.core.similarity import words
 from jitrl.types import Row, State
 
@@ -51,14 +52,8 @@ def path(rows: Sequence[Row], neutral: float) -> Path | None:
     if gain <= _EPS:
         return None
     last = max(i for i, reward in enumerate(rewards) if reward > _EPS)
-    steps, places = list[int](), list[object]()
-    for i, place in enumerate(_places(rows[: last + 1], rewards)):
-        if place in places:
-            first = places.index(place)
-            del steps[first:], places[first:]
-        steps.append(rows[i].step)
-        places.append(place)
-    return Path(rows[0].episode, round(gain, 9), tuple(steps))
+    kept = straight(_places(rows[: last + 1], rewards))
+    return Path(rows[0].episode, round(gain, 9), tuple(rows[i].step for i in kept))
 
 
 def _places(rows: Sequence[Row], rewards: Sequence[float]) -> list[object]:

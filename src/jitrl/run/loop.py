@@ -41,8 +41,13 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """The episode's idempotency key."""
+        """The episode's idempotency key; ``attempt_of`` reads it."""
         return f"{self.task.id}/{self.attempt}/{self.seed}"
+
+    @property
+    def world_seed(self) -> int:
+        """What the environment is reset with."""
+        return int(self.chance(_ENVIRONMENT).generate_state(1)[0])
 
     def chance(self, *use: int) -> np.random.SeedSequence:
         """The source of all chance of this episode, or of one ``use`` apart from the agent's.
@@ -51,6 +56,11 @@ class Trial:
         earlier answers came from a cache.
         """
         return np.random.SeedSequence([self.seed, self.attempt, self.index], spawn_key=use)
+
+
+def attempt_of(key: str) -> int:
+    """The attempt in the key of an episode that was played here."""
+    return int(key.rsplit("/", 2)[1])
 
 
 def play(
@@ -79,15 +89,14 @@ def play(
     Returns:
         The episode. ``info["score"]`` is the sum of the environment's rewards, ``info["goal"]``
         the task in words, ``info["checks"]`` what the environment checked at the end, if it did,
-            and ``info["screenshots"]`` the pictures of its pages, where it keeps some.
+        and ``info["screenshots"]`` the pictures of its pages, where it keeps some.
 
     Raises:
         Stopped: If ``stop`` was set.
     """
     codec, started = environment.codec, time.time()
     declared = str(getattr(codec, "features", ""))
-    seed = int(trial.chance(_ENVIRONMENT).generate_state(1)[0])
-    now = environment.reset(trial.task, seed=seed)
+    now = environment.reset(trial.task, seed=trial.world_seed)
     agent.begin(trial.task, key=trial.key, rng=np.random.default_rng(trial.chance()))
     steps: list[Transition] = []
     history: list[str] = []

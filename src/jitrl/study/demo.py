@@ -215,7 +215,7 @@ def turning_point(plan: Plan) -> Explanation | None:
     with closing(SQLiteStore(plan.store(JITRL), readonly=True)) as store:
         agent = Corrected(store, evaluator, settings.memory)
         won = {e.key for e in store.episodes() if e.info["score"] > 0}
-        found = [t.id for t in turned(store.decisions()) if t.why == "returns"]
+        found = [t.id for t in turned(store.decisions(), agent.preset.rule) if t.why == "returns"]
         known = (id for id in found if id.partition("#")[0] in won and _taken_here(store, id))
         for id in islice(known, _TRIED):
             explanation = explain(agent, store, id)

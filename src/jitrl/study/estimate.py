@@ -164,8 +164,7 @@ def _length(prompt: Prompt) -> float:
 def _prompts(environment: Environment, settings: Settings) -> Iterator[Prompt]:
     """The prompt of the first decision of each task."""
     for index, task in enumerate(experiment.select(list(environment.tasks()), settings.run)):
-        trial = Trial(task, index, 0, 0)
-        now = environment.reset(task, seed=int(trial.chance(2**31 + 1).generate_state(1)[0]))
+        now = environment.reset(task, seed=Trial(task, index, 0, 0).world_seed)
         yield Prompt(
             goal=now.observation.goal,
             observation=environment.codec.text(now.observation),

@@ -135,7 +135,8 @@ class Weighed:
         q: Estimated return of the action, return units.
         advantage: A = q - V, return units.
         scaled: A after normalising.
-        bonus: What exploration adds, in nats.
+        bonus: What exploration adds and repeats take off, times the decision's ``share``, and what
+            untrusted rows nudge; in nats.
         correction: Everything added to z, in nats.
         corrected: z', nats.
         probability: Under the corrected policy: softmax of z', where the rule samples at its

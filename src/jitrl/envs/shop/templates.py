@@ -118,9 +118,9 @@ def choose(label: str, value: str) -> Step:
     return Step("select_option", "combobox", label, value)
 
 
-def tick(label: str, role: str = "checkbox") -> Step:
+def tick(label: str) -> Step:
     """Click on a box."""
-    return Step("click", role, label)
+    return Step("click", "checkbox", label)
 
 
 def answer(text: str) -> Step:

@@ -4,11 +4,15 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from jitrl import config
 from jitrl.analysis import results
+from jitrl.errors import ConfigError
 from jitrl.evaluators.judge import Judge
 from jitrl.run import experiment, folder
+from jitrl.run.compose import compose
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Scored, Unscored
 
@@ -59,3 +63,14 @@ def test_workers_change_no_number_of_a_judged_run(judged, settings, parts, tmp_p
     again = results.read(tmp_path / "again")
     assert (again.scores == first.scores).all()
     assert again.unscored == first.unscored
+
+
+def test_a_run_that_nothing_could_be_learned_from_is_refused(settings):
+    def asked(rewards):
+        memory = config.Memory(evaluator="outcome")
+        return msgspec.structs.replace(settings(rewards=rewards), memory=memory)
+
+    compose(asked("outcome"))
+    for rewards in ("after", "during"):
+        with pytest.raises(ConfigError, match=r"needs an outcome.*give --rewards outcome"):
+            compose(asked(rewards))

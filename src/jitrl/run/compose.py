@@ -8,7 +8,7 @@ from typing import cast
 
 from jitrl import registry
 from jitrl.config import Memory, Settings
-from jitrl.errors import MixedMemory
+from jitrl.errors import ConfigError, MixedMemory
 from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Evaluator, Proposer, Store
 from jitrl.run.derivation import remember
@@ -24,11 +24,17 @@ def compose(settings: Settings) -> Parts:
     """The parts that ``settings`` name.
 
     Raises:
-        ConfigError: If one of them does not exist, cannot be loaded or does not take its options.
+        ConfigError: If one of them does not exist, cannot be loaded or does not take its options,
+            or nothing could be scored.
         MissingExtra: If one needs an optional package.
         ModelError: If the embedder's model file is missing.
     """
     environment, model, run = settings.environment, settings.model, settings.run
+    if settings.memory.evaluator == "outcome" and run.rewards != "outcome":
+        raise ConfigError(
+            f"evaluator 'outcome' needs an outcome, and with rewards {run.rewards!r} none is told, "
+            "so nothing would be learned; give --rewards outcome"
+        )
     registry.load("environments", environment.name)
     registry.load("models", model.name)
     registry.load("agents", run.agent)

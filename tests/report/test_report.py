@@ -105,6 +105,46 @@ def test_without_an_interval_the_reason_takes_its_place():
     assert (found["low"], found["reason"]) == (None, "2 clusters; 6 are needed")
 
 
+def never(label, **changed):
+    return result(label, np.zeros((12, 1, 3)), **changed)
+
+
+@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+def test_scores_that_are_all_alike_have_a_dash_for_their_interval(words):
+    runs = [never("static", agent="static"), result("a", np.ones((12, 1, 3))), never("b")]
+    same = compare(runs)
+    clusters = "tasks" if words is ENGLISH else "任务"
+    for text in (markdown(same, words), "".join(Page(page.html(same, words)).text)):
+        for shown in ("0.000 [–]", "1.000 [–]", "+1.000 [–]", "+0.000 [–]"):
+            assert shown in text
+        assert words.alike.format(clusters=clusters) in text
+        assert not {"0.000 [0", "1.000 [1"} & set(re.findall(r"[01]\.000 \[[01]", text))
+    rows = json.loads(msgspec.json.encode(data(same, "x")))["rows"]
+    for found in (rows[0]["avg_interval"], *rows[0]["curve"], rows[1]["difference"]):
+        assert (found["low"], found["high"]) == (None, None)
+        assert "alike" in found["reason"]
+    assert [row["verdict"] for row in rows] == [None, "better", "no evidence"]
+    assert words.alike_verdict.format(clusters=clusters) in terms.note(same, words)
+    some = compare([result("s", learned())])
+    assert words.alike.format(clusters=clusters) not in terms.note(some, words)
+    assert words.alike_verdict.format(clusters=clusters) not in terms.note(
+        compare(runs[::2]), words
+    )
+
+
+def test_a_band_has_gaps_where_all_score_alike():
+    scores = learned(seeds=1)
+    scores[:, :, 0] = scores[:, :, 3] = 0
+    (trace,) = chart.traces(compare([result("a", scores)]), ENGLISH)
+    assert [k for k, ends in enumerate(trace.band) if ends is None] == [0, 3]
+    assert [[k for k, *_ in run] for run in chart.stretches(trace.band)] == [[1, 2], [4, 5]]
+    root, _ = drawing(compare([result("a", scores)]))
+    bands = [e for e in root.iter() if e.get("class", "").startswith("band")]
+    assert [len(e.get("points").split()) for e in bands] == [4, 4]
+    (flat,) = chart.traces(compare([never("b")]), ENGLISH)
+    assert flat.band == ()
+
+
 class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()

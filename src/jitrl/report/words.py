@@ -47,6 +47,8 @@ class Words:
     differs: str
     note: str
     few: str
+    alike: str
+    alike_verdict: str
     played: str
     legend: str
     hint: str
@@ -134,6 +136,9 @@ ENGLISH = Words(
         "Intervals: 95 %, BCa bootstrap over {clusters}; a verdict needs one that leaves out 0."
     ),
     few=" n < {fewest}: no interval, as it needs {fewest} {clusters} or more; here n = {n}.",
+    alike=" [–]: no interval, as all {clusters} score alike and there is nothing to resample.",
+    alike_verdict=" The verdict then rests on the sign: that all {clusters} differ to one side by "
+    "chance is less likely than 5 %.",
     played="Environment {what}; played on {when} (UTC).",
     legend="Bands or bars: the 95 % interval of the mean at each attempt. Dashed: the best score "
     "of the base up to that attempt.",
@@ -222,6 +227,8 @@ CHINESE = Words(
         "区间：95 %，按{clusters}重抽样的 BCa 自助法；区间不含 0 才下结论。"
     ),
     few="n < {fewest}：至少 {fewest} 个{clusters}才有区间，此处 n = {n}。",
+    alike="[–]：各{clusters}得分全同，无可重抽样，故无区间。",
+    alike_verdict="此时按正负号下结论：各{clusters}碰巧都偏向同一边的概率不足 5 %。",
     played="环境 {what}；运行日期 {when}（UTC）。",
     legend="色带或竖线：每次尝试均值的 95 % 区间。虚线：基准至该次尝试为止的最好得分。",
     hint="该模型不能检验提示类方法：提示中给出解答（oracle-hint）时，与 static 之差为 "

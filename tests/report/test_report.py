@@ -10,9 +10,10 @@ import pytest
 from made import learned, result
 
 from jitrl.analysis.compare import compare
-from jitrl.report import chart, grid, page, terms
+from jitrl.report import chart, forest, grid, page, terms
 from jitrl.report.data import data
 from jitrl.report.markdown import markdown
+from jitrl.report.unbroken import NO_BREAK, unbroken
 from jitrl.report.words import CHINESE, ENGLISH, LANGUAGES
 
 
@@ -156,7 +157,7 @@ class Page(HTMLParser):
         self.links += [v for k, v in attrs if k in ("src", "href")]
 
     def handle_data(self, data):
-        self.text.append(data)
+        self.text.append(data.replace(NO_BREAK, " "))
 
 
 @pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
@@ -268,3 +269,37 @@ def test_a_picture_is_written_when_matplotlib_and_a_font_are_there(comparison, l
         pytest.skip(str(error))
     assert path.read_bytes().startswith(b"\x89PNG")
     assert path.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("drawn", [chart, forest], ids=["curve", "differences"])
+@pytest.mark.parametrize("width", [chart.WIDTH, chart.NARROW])
+def test_no_word_of_a_drawing_leaves_it(drawn, width):
+    runs = [
+        result("static", learned(end=0.2), agent="static"),
+        result("prompt-update", learned(), agent="prompt-update"),
+        result("oracle-hint", learned(end=0.2), agent="oracle-hint"),
+    ]
+    comparison = compare(runs)
+    shown = (chart.traces if drawn is chart else forest.twigs)(comparison, ENGLISH)
+    root = ElementTree.fromstring(drawn.svg(shown, ENGLISH, width=width))
+    assert root.get("viewBox").split()[2] == str(width)
+    for e in root.iter():
+        if e.get("class", "").startswith("label"):
+            x, long = float(e.get("x")), 8.0 * len(e.text)  # bold, 13 px, a wide font
+            end = e.get("text-anchor") == "end"
+            assert 0 <= (x - long if end else x) < (x if end else x + long) <= width
+
+
+def test_a_page_shows_one_of_two_drawings_and_stacks_a_table_before_it_is_cut(comparison):
+    html = page.html(comparison, ENGLISH)
+    assert html.count('class="chart wide"') == html.count('class="chart narrow"') == 2
+    assert ".narrow{display:none}" in html
+    stacked = int(re.search(r"max-width:(\d+)px\)\{thead\{display:none", html)[1])
+    assert stacked >= 900
+
+
+def test_intervals_and_numbers_with_units_stay_on_one_line():
+    said = "记 10 次，95 % [+0.083, +0.750] [n < 6] 3 min 07 s, 12 tasks [a b, c]"
+    assert unbroken(said).replace(NO_BREAK, "~") == (
+        "记~10~次，95~% [+0.083,~+0.750] [n~<~6] 3~min 07~s, 12 tasks [a b, c]"
+    )

@@ -13,6 +13,8 @@ from jitrl.report import grid
 from jitrl.report.words import Words
 
 WIDTH, HEIGHT = 760, 380
+NARROW = 440
+"""Width of the drawing that stands in for the wide one on a telephone."""
 LEFT, TOP, BOTTOM = 56, 16, 48
 PALETTE = (
     *("#2563eb", "#d97706", "#0d9488", "#9333ea", "#db2777"),
@@ -105,15 +107,17 @@ def svg(
     ticks: Sequence[str] = (),
     axis: str = "",
     score: str = "",
+    width: int = WIDTH,
 ) -> str:
     """The chart; classes ``c0`` … and ``grey`` take their colors from the page's style.
 
     Args:
         ticks: Names of the points; the numbers of attempts if not given.
         axis, score: Names of the axes.
+        width: Of the drawing; letters keep their size.
     """
     attempts = max(len(trace.mean) for trace in shown)
-    right = WIDTH - 24 - max(breadth(trace.label) for trace in shown)
+    right = width - 24 - max(breadth(trace.label) for trace in shown)
     low, high = span(shown)
     rungs = nice_ticks(low, high)
     low, high = min(low, rungs[0]), max(high, rungs[-1])
@@ -128,7 +132,7 @@ def svg(
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low)
 
     parts = [
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'<svg class="chart {kind(width)}" viewBox="0 0 {width} {HEIGHT}" role="img" '
         f'aria-label="{escape(words.curve)}" xmlns="http://www.w3.org/2000/svg">'
     ]
     for tick in rungs:
@@ -138,6 +142,8 @@ def svg(
             f'text-anchor="end">{tick:g}</text>'
         )
     names = dict(enumerate(ticks)) or {k - 1: str(k) for k in attempt_ticks(attempts)}
+    every = math.ceil(25 * len(names) / (right - LEFT))
+    names = {k: name for i, (k, name) in enumerate(names.items()) if ticks or i % every == 0}
     for k, name in names.items():
         parts.append(
             f'<text class="tick" x="{x(k):.1f}" y="{HEIGHT - BOTTOM + 20}" '
@@ -276,8 +282,13 @@ def spread(
 
 
 def breadth(text: str) -> float:
-    """About how wide a label is, in the chart's units."""
-    return sum(13.0 if ord(letter) > 0x2E7F else 6.8 for letter in text)
+    """How wide a bold label is at most in usual fonts, in the chart's units."""
+    return sum(13.0 if ord(letter) > 0x2E7F else 8.4 for letter in text)
+
+
+def kind(width: int) -> str:
+    """Class of a drawing, by which the page shows it where it fits."""
+    return "narrow" if width <= NARROW else "wide"
 
 
 def css(color: int) -> str:

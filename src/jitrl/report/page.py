@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 
@@ -12,14 +13,41 @@ from jitrl.report.unbroken import unbroken
 from jitrl.report.words import Words
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What a page says beside the comparison: sentences, and a table if there are rows.
+
+    Attributes:
+        terms: Pairs of a term and what is said of it.
+        heads, rows: Of the table; ``best`` is the number of the row that stands out.
+    """
+
+    title: str
+    said: tuple[str, ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    best: int = -1
+    note: str = ""
+
+
 def html(
-    comparison: Comparison, words: Words, command: str = "", values: Sequence[str] = ()
+    comparison: Comparison,
+    words: Words,
+    command: str = "",
+    values: Sequence[str] = (),
+    *,
+    title: str = "",
+    first: Sequence[Section] = (),
+    more: Sequence[Section] = (),
 ) -> str:
     """Scores, learning curves, differences, cost, and how each row came about.
 
     Args:
         command: The command line that writes it.
         values: Labels of runs that are values of one setting, in the order of a curve over them.
+        title: In the place of the usual one.
+        first, more: Sections before the scores, and before the cost.
     """
     equal = terms.shared(comparison, words)
     rows = [
@@ -31,7 +59,9 @@ def html(
     warned = terms.warning(comparison, words)
     return _PAGE.format(
         code=words.code,
-        title=_text(words.title),
+        title=_text(title or words.title),
+        first="".join(map(_section, first)),
+        more="".join(map(_section, more)),
         style=_style(),
         played=_text(terms.played(comparison, words)),
         equal=_text(" " + words.equal.format(" · ".join(equal))) if equal else "",
@@ -70,6 +100,28 @@ def _table(shown: grid.Grid) -> str:
     )
 
 
+def _section(of: Section) -> str:
+    head = [f"<h2>{_text(of.title)}</h2>"] if of.title else []
+    parts = [*head, *(f"<p>{_text(said)}</p>" for said in of.said)]
+    if of.terms:
+        terms = (f"<dt>{_text(name)}</dt><dd>{_text(said)}</dd>" for name, said in of.terms)
+        parts.append(f'<dl class="terms">{"".join(terms)}</dl>')
+    if of.rows:
+        heads = "".join(f"<th>{_text(text)}</th>" for text in of.heads)
+        parts.append(f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>')
+        for i, row in enumerate(of.rows):
+            inner = "".join(
+                f'<td class="{"better" if i == of.best else ""}" data-head="{_text(name)}">'
+                f"{_text(text)}</td>"
+                for name, text in zip(of.heads, row, strict=True)
+            )
+            parts.append(f'<tr class="numbers">{inner}</tr>')
+        parts.append("</tbody>\n</table></div>")
+    if of.note:
+        parts.append(f'<p class="note">{_text(of.note)}</p>')
+    return "\n".join([*parts, ""])
+
+
 def _both(drawn: Callable[..., str]) -> str:
     """A drawing for wide and one for narrow windows, of which the page shows one."""
     return "\n".join(drawn(width=width) for width in (chart.WIDTH, chart.NARROW))
@@ -80,8 +132,9 @@ def _values(comparison: Comparison, words: Words, values: Sequence[str]) -> str:
     if not values:
         return ""
     traces = chart.along(comparison, values)
-    names = {"axis": words.setting, "score": words.avg}
-    drawn = _both(partial(chart.svg, traces, words, ticks=values, **names))
+    drawn = _both(
+        partial(chart.svg, traces, words, ticks=values, axis=words.setting, score=words.avg)
+    )
     return f"<h2>{_text(words.values)}</h2>\n{drawn}\n"
 
 
@@ -139,6 +192,7 @@ th:first-child,td:first-child{text-align:left;padding-left:0}
 .warning{border-left:3px solid var(--bad);padding:6px 12px;max-width:46rem;font-size:.92rem}
 dl{font-size:.82rem;color:var(--muted);margin:8px 0}dt{color:var(--text);font-weight:600}
 dd{margin:0 0 8px}
+.terms{font-size:.92rem;max-width:46rem}.terms dd{overflow-wrap:anywhere}
 pre{font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere;color:var(--muted);margin:4px 0}
 .better{color:var(--good);font-weight:600}.worse{color:var(--bad);font-weight:600}
 .none,.no-evidence{color:var(--muted)}
@@ -182,12 +236,12 @@ _PAGE = """\
 <main>
 <h1>{title}</h1>
 <p class="note">{played}{equal}</p>
-{warning}{scores}
+{first}{warning}{scores}
 <p class="note">{note}</p>
 <h2>{curve}</h2>
 {chart}
 <p class="note">{legend}</p>
-{forest}<h2>{cost}</h2>
+{forest}{more}<h2>{cost}</h2>
 {costs}
 <p class="note">{bill}</p>
 <h2>{own}</h2>

@@ -72,17 +72,21 @@ def _cost(result: Result, words: Words) -> str:
 
 def note(comparison: Comparison, words: Words) -> str:
     """How to read the table."""
-    names = {"en": comparison.by + "s", "zh": words.schedule.get(comparison.by, "种子")}
-    clusters = names[words.code]
+    clusters = _clusters(comparison, words)
     said = words.note.format(k=comparison.shape[2], clusters=clusters)
     held = comparison.shape[0 if comparison.by == "task" else 1]
-    said += _alike(comparison, words, clusters)
+    said += alike(comparison, words)
     if held >= FEWEST_CLUSTERS or len(comparison.lines) == 1:
         return said
     return said + words.few.format(n=held, clusters=clusters, fewest=FEWEST_CLUSTERS)
 
 
-def _alike(comparison: Comparison, words: Words, clusters: str) -> str:
+def _clusters(comparison: Comparison, words: Words) -> str:
+    names = {"en": comparison.by + "s", "zh": words.schedule.get(comparison.by, "种子")}
+    return names[words.code]
+
+
+def alike(comparison: Comparison, words: Words) -> str:
     """Why an interval is left out where all score alike, if one is."""
     levels = [comparison.passed] * (len(comparison.lines) > 1)
     differences: list[Interval | NoInterval] = []
@@ -93,7 +97,7 @@ def _alike(comparison: Comparison, words: Words, clusters: str) -> str:
         levels += [of.interval for of in compared if of]
     said = words.alike if _is_any_constant(levels) else ""
     said += words.alike_verdict if _is_any_constant(differences) else ""
-    return said.format(clusters=clusters)
+    return said.format(clusters=_clusters(comparison, words))
 
 
 def _is_any_constant(intervals: Sequence[Interval | NoInterval]) -> bool:

@@ -75,7 +75,7 @@ def test_episodes_that_could_not_be_judged_are_counted():
     made = replace(result("s", learned()), unscored=3)
     (line,) = compare([made]).lines
     assert "3 episodes not scored" in terms.every(line, ENGLISH)
-    assert "3 次未能评分" in terms.every(line, CHINESE)
+    assert "3 个回合未能评分" in terms.every(line, CHINESE)
     assert data(compare([made]), "x")["rows"][0]["unscored"] == 3
 
 
@@ -301,5 +301,5 @@ def test_a_page_shows_one_of_two_drawings_and_stacks_a_table_before_it_is_cut(co
 def test_intervals_and_numbers_with_units_stay_on_one_line():
     said = "记 10 次，95 % [+0.083, +0.750] [n < 6] 3 min 07 s, 12 tasks [a b, c]"
     assert unbroken(said).replace(NO_BREAK, "~") == (
-        "记~10~次，95~% [+0.083,~+0.750] [n~<~6] 3~min 07~s, 12 tasks [a b, c]"
+        "记 10~次，95~% [+0.083,~+0.750] [n~<~6] 3~min 07~s, 12 tasks [a b, c]"
     )

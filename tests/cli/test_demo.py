@@ -1,3 +1,4 @@
+import html
 import json
 import math
 import re
@@ -157,6 +158,22 @@ def test_a_finished_demo_is_shown_again_without_playing_and_in_chinese(raced, ca
     assert command.CHINESE.solved.partition("{attempt}")[0][-3:] not in err
     assert result["rows"][-1]["avg"] == comparison.lines[-1].summary.avg
     assert 'lang="zh"' in Path(result["report"]).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_report_says_who_plays_and_holds_all_that_people_were_shown(raced, lang, capsys):
+    result = command.show(raced[0], lang)
+    words = command.LANGUAGES[lang]
+    text = html.unescape(Path(result["report"]).read_text(encoding="utf-8")).replace("\xa0", " ")
+    assert f"<title>{words.name}: {words.title}</title>" in text
+    for arm in (demos.STATIC, demos.ARGMAX, demos.JITRL):
+        assert f"<dt>{arm}</dt><dd>{words.arms[arm]}</dd>" in text
+    assert words.unseen.format(n=6) in text
+    assert f"{result['first_attempts']['difference']['mean']:+.3f}" in text
+    assert words.turned in text
+    assert f"<dd>{result['turned']['id']}</dd>" in text
+    chosen = result["turned"]["memory"]
+    assert f">{chosen}</td>" in text
 
 
 class Helpdesk:

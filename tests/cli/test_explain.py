@@ -83,7 +83,7 @@ def test_the_episode_that_turns_an_explained_decision_turns_it_in_a_replay_too(p
     ("lang", "labels"),
     [
         ("en", ("the model alone", "turned round", "What it would have been without")),
-        ("zh", ("仅模型", "被记忆改变", "如果没有下面这次尝试的记忆")),
+        ("zh", ("仅模型", "被记忆改变", "如果没有下面这个回合的记忆")),
     ],
 )
 def test_people_read_it_in_their_language(played, lang, labels):
@@ -149,7 +149,7 @@ def test_near_episodes_that_were_not_looked_at_are_counted(jitrl):
     assert {e for n in data["neighbors"] for e in n["episodes"]} == {f"e{key}" for key in range(5)}
     assert "3 more near episodes were not looked at" in jitrl(*asked, "2").err
     assert "not looked at" not in jitrl(*asked, "5").err
-    assert "另有 5 次" in jitrl(*asked, "0", "--lang", "zh").err
+    assert "另有 5 个" in jitrl(*asked, "0", "--lang", "zh").err
     assert jitrl(*asked, "-1").code == 2
 
 

@@ -3,12 +3,15 @@
 import shutil
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 import jitrl as package
-from jitrl.cli.output import people, printable, tell
+from jitrl.cli.output import folded, people, printable, tell
 
 EVIL = "\x1b[2Jb\x07\x9b\u202e\r"
 
@@ -102,3 +105,31 @@ def test_a_report_is_not_written_over_the_record_of_its_run(jitrl, tmp_path):
         assert (done.code, "is the record of a run" in done.err) == (2, True)
     with open("r/run.json") as now, open("before") as before:
         assert now.read() == before.read()
+
+
+@pytest.mark.parametrize("width", range(24, 81))
+def test_lines_end_beside_chinese_letters_but_not_inside_intervals_or_before_units(width):
+    said = (
+        "jitrl 0.333，static 0.000：+0.333 [+0.083, +0.750]，证据不足。至少成功 10 次，区间：95 %，"
+        "按任务重抽样的 BCa 自助法。Avg is 0.583 [0.250, 0.917] in 3 min 07 s (n = 12)."
+    )
+    lines = folded(Text(said, style="dim"), width).plain.splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    assert "".join(lines).replace(" ", "") == said.replace(" ", "")
+    for whole in ("[+0.083, +0.750]，", "10 次，", "95 %，", "[0.250, 0.917]", "3 min", "07 s"):
+        assert any(whole in line for line in lines), (whole, lines)
+
+
+def test_what_is_printed_is_folded_and_what_is_one_line_is_not(capsys):
+    width = people().width
+    said = "字" * (width // 2 - 6) + "共得 [+0.083, +0.750]"
+    people().print(Group(Text(said)))
+    assert "[+0.083, +0.750]" in capsys.readouterr().err
+    tell(said + said)
+    assert capsys.readouterr().err == said + said + "\n"
+
+
+@given(st.text("字a b，(1.\n[", max_size=60), st.integers(4, 30))
+def test_folding_keeps_every_letter(said, width):
+    shown = folded(Text(said), width).plain
+    assert shown.replace(" ", "").replace("\n", "") == said.replace(" ", "").replace("\n", "")

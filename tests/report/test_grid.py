@@ -56,7 +56,7 @@ def test_the_best_other_is_never_oneself_and_never_was_given_the_solution():
     ]
     rivals = {line.result.label: line.rival.label for line in compare(runs).lines}
     assert rivals == {"static": "good", "good": "fair", "fair": "good", "told": "good"}
-    assert cells(compare(runs), "good")["rival"] == "+0.500 [+0.500, +0.500]"
+    assert cells(compare(runs), "good")["rival"] == "+0.500 [–]"
 
 
 def low_of(scores):
@@ -152,7 +152,7 @@ def test_ten_agents_have_ten_colors_and_bars_that_stand_side_by_side():
     assert max(colors) < len(chart.PALETTE)
     assert len(set(chart.dodges(traces, 6))) == 11  # the dashed line stays in the middle
     svg = chart.svg(traces, ENGLISH)
-    assert svg.count('class="bar ') == 10 * 6
+    assert svg.count('class="bar ') == sum(map(bool, (b for t in traces for b in t.band))) >= 58
     assert 'class="band' not in svg
     few = chart.svg(chart.traces(compare(runs[:3]), ENGLISH), ENGLISH)
     assert 'class="band' in few
@@ -171,6 +171,6 @@ def test_the_page_shows_differences_and_the_commands_that_made_it():
     html = page.html(compare([low(), made]), ENGLISH, "jitrl report x --out y.html")
     assert html.count("<pre>jitrl run --agent &#x27;a &lt;b&gt;&#x27;</pre>") == 1
     assert "<pre>jitrl report x --out y.html</pre>" in html
-    assert ENGLISH.forest.format(base="static") in html
-    assert html.count("<svg") == 2
-    assert page.html(compare([made]), ENGLISH).count("<svg") == 1
+    assert ENGLISH.forest.format(base="static") in html.replace("\u00a0", " ")
+    assert html.count("<svg") == 4  # curve and differences, for wide and for narrow windows
+    assert page.html(compare([made]), ENGLISH).count("<svg") == 2

@@ -10,9 +10,10 @@ import pytest
 from made import learned, result
 
 from jitrl.analysis.compare import compare
-from jitrl.report import chart, grid, page, terms
+from jitrl.report import chart, forest, grid, page, terms
 from jitrl.report.data import data
 from jitrl.report.markdown import markdown
+from jitrl.report.unbroken import NO_BREAK, unbroken
 from jitrl.report.words import CHINESE, ENGLISH, LANGUAGES
 
 
@@ -74,7 +75,7 @@ def test_episodes_that_could_not_be_judged_are_counted():
     made = replace(result("s", learned()), unscored=3)
     (line,) = compare([made]).lines
     assert "3 episodes not scored" in terms.every(line, ENGLISH)
-    assert "3 次未能评分" in terms.every(line, CHINESE)
+    assert "3 个回合未能评分" in terms.every(line, CHINESE)
     assert data(compare([made]), "x")["rows"][0]["unscored"] == 3
 
 
@@ -105,6 +106,46 @@ def test_without_an_interval_the_reason_takes_its_place():
     assert (found["low"], found["reason"]) == (None, "2 clusters; 6 are needed")
 
 
+def never(label, **changed):
+    return result(label, np.zeros((12, 1, 3)), **changed)
+
+
+@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+def test_scores_that_are_all_alike_have_a_dash_for_their_interval(words):
+    runs = [never("static", agent="static"), result("a", np.ones((12, 1, 3))), never("b")]
+    same = compare(runs)
+    clusters = "tasks" if words is ENGLISH else "任务"
+    for text in (markdown(same, words), "".join(Page(page.html(same, words)).text)):
+        for shown in ("0.000 [–]", "1.000 [–]", "+1.000 [–]", "+0.000 [–]"):
+            assert shown in text
+        assert words.alike.format(clusters=clusters) in text
+        assert not {"0.000 [0", "1.000 [1"} & set(re.findall(r"[01]\.000 \[[01]", text))
+    rows = json.loads(msgspec.json.encode(data(same, "x")))["rows"]
+    for found in (rows[0]["avg_interval"], *rows[0]["curve"], rows[1]["difference"]):
+        assert (found["low"], found["high"]) == (None, None)
+        assert "alike" in found["reason"]
+    assert [row["verdict"] for row in rows] == [None, "better", "no evidence"]
+    assert words.alike_verdict.format(clusters=clusters) in terms.note(same, words)
+    some = compare([result("s", learned())])
+    assert words.alike.format(clusters=clusters) not in terms.note(some, words)
+    assert words.alike_verdict.format(clusters=clusters) not in terms.note(
+        compare(runs[::2]), words
+    )
+
+
+def test_a_band_has_gaps_where_all_score_alike():
+    scores = learned(seeds=1)
+    scores[:, :, 0] = scores[:, :, 3] = 0
+    (trace,) = chart.traces(compare([result("a", scores)]), ENGLISH)
+    assert [k for k, ends in enumerate(trace.band) if ends is None] == [0, 3]
+    assert [[k for k, *_ in run] for run in chart.stretches(trace.band)] == [[1, 2], [4, 5]]
+    root, _ = drawing(compare([result("a", scores)]))
+    bands = [e for e in root.iter() if e.get("class", "").startswith("band")]
+    assert [len(e.get("points").split()) for e in bands] == [4, 4]
+    (flat,) = chart.traces(compare([never("b")]), ENGLISH)
+    assert flat.band == ()
+
+
 class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
@@ -116,7 +157,7 @@ class Page(HTMLParser):
         self.links += [v for k, v in attrs if k in ("src", "href")]
 
     def handle_data(self, data):
-        self.text.append(data)
+        self.text.append(data.replace(NO_BREAK, " "))
 
 
 @pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
@@ -228,3 +269,37 @@ def test_a_picture_is_written_when_matplotlib_and_a_font_are_there(comparison, l
         pytest.skip(str(error))
     assert path.read_bytes().startswith(b"\x89PNG")
     assert path.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("drawn", [chart, forest], ids=["curve", "differences"])
+@pytest.mark.parametrize("width", [chart.WIDTH, chart.NARROW])
+def test_no_word_of_a_drawing_leaves_it(drawn, width):
+    runs = [
+        result("static", learned(end=0.2), agent="static"),
+        result("prompt-update", learned(), agent="prompt-update"),
+        result("oracle-hint", learned(end=0.2), agent="oracle-hint"),
+    ]
+    comparison = compare(runs)
+    shown = (chart.traces if drawn is chart else forest.twigs)(comparison, ENGLISH)
+    root = ElementTree.fromstring(drawn.svg(shown, ENGLISH, width=width))
+    assert root.get("viewBox").split()[2] == str(width)
+    for e in root.iter():
+        if e.get("class", "").startswith("label"):
+            x, long = float(e.get("x")), 8.0 * len(e.text)  # bold, 13 px, a wide font
+            end = e.get("text-anchor") == "end"
+            assert 0 <= (x - long if end else x) < (x if end else x + long) <= width
+
+
+def test_a_page_shows_one_of_two_drawings_and_stacks_a_table_before_it_is_cut(comparison):
+    html = page.html(comparison, ENGLISH)
+    assert html.count('class="chart wide"') == html.count('class="chart narrow"') == 2
+    assert ".narrow{display:none}" in html
+    stacked = int(re.search(r"max-width:(\d+)px\)\{thead\{display:none", html)[1])
+    assert stacked >= 900
+
+
+def test_intervals_and_numbers_with_units_stay_on_one_line():
+    said = "记 10 次，95 % [+0.083, +0.750] [n < 6] 3 min 07 s, 12 tasks [a b, c]"
+    assert unbroken(said).replace(NO_BREAK, "~") == (
+        "记 10~次，95~% [+0.083,~+0.750] [n~<~6] 3~min 07~s, 12 tasks [a b, c]"
+    )

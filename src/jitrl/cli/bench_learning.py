@@ -210,6 +210,6 @@ def difference(change: Difference) -> str:
 
 
 def between(interval: Interval | NoInterval) -> str:
-    """``[low, high]``, or nothing."""
+    """``[low, high]``, or ``[–]`` where there is none."""
     low, high = getattr(interval, "low", None), getattr(interval, "high", None)
-    return "" if low is None or high is None else f"[{short(low)}, {short(high)}]"
+    return "[–]" if low is None or high is None else f"[{short(low)}, {short(high)}]"

@@ -22,12 +22,12 @@ from rich.text import Text
 
 from jitrl.analysis import explain as views
 from jitrl.analysis.compare import Comparison
-from jitrl.cli import explain_words
+from jitrl.cli import demo_page, explain_words
 from jitrl.cli.explain_tables import explained
-from jitrl.cli.main import COMMAND
-from jitrl.cli.output import JSON, emit, people, writing
+from jitrl.cli.output import JSON, emit, people
 from jitrl.presets import load
 from jitrl.report import grid, page
+from jitrl.report import terms as report_terms
 from jitrl.report import words as tables
 from jitrl.report.data import data
 from jitrl.run import experiment
@@ -55,6 +55,9 @@ _ARMS = (demos.STATIC, demos.JITRL)
 class Words:
     """One language; braces are filled in."""
 
+    name: str
+    arms_title: str
+    arms: dict[str, str]
     title: str
     terms: str
     loading: str
@@ -75,6 +78,15 @@ class Words:
 
 
 ENGLISH = Words(
+    name="Demo",
+    arms_title="Who plays",
+    arms={
+        demos.STATIC: "the frozen model alone: it samples its actions from its prior and remembers "
+        "nothing.",
+        demos.ARGMAX: "the same model, always with the action it finds most likely.",
+        demos.JITRL: "the same model and prior, corrected before each action by how earlier "
+        "attempts in its memory went; no weight changes.",
+    },
     title="A frozen model, with and without a memory",
     terms="{model}, weights frozen, on this machine · {tasks} tasks in the back office of a shop, "
     "{attempts} attempts each · seed {seed}\nBoth see the same pages, candidates and scores of the "
@@ -100,10 +112,17 @@ ENGLISH = Words(
 )
 
 CHINESE = Words(
+    name="演示",
+    arms_title="参与者",
+    arms={
+        demos.STATIC: "只有冻结的模型：按自己的先验抽取动作，不记住任何事。",
+        demos.ARGMAX: "同一个模型，总是取它认为最可能的动作。",
+        demos.JITRL: "同一个模型和先验，每次行动前按记忆中以往尝试的结果修正；权重不变。",
+    },
     title="同一个冻结的模型：有记忆与没有记忆",
     terms="{model}，权重冻结，在本机运行 · 商店后台的 {tasks} 个任务，每个尝试 {attempts} 次"
     " · 种子 {seed}\n两者看到相同的页面、候选动作和模型分数，先验也相同。"
-    "每次尝试结束后得知成败：1 或 0。",
+    "每个回合结束后得知成败：1 或 0。",
     loading="正在加载模型，得到第一批分数约需半分钟。",
     attempt="第几次",
     solved="{seconds:4.0f} 秒  {arm:<14} 第 {attempt} 次：{tasks} 个任务中完成 {won:.0f} 个",
@@ -153,8 +172,9 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     began = time.monotonic()
     console.print(Text(words.title, style="bold"))
     model = {"embedded": "SmolLM2-135M-Instruct"}.get(plan.model.name, plan.model.name)
-    terms = {"model": model, "tasks": len(plan.tasks), "attempts": plan.attempts}
-    console.print(Text(words.terms.format(**terms, seed=plan.seed), style="dim"))
+    numbers = {"model": model, "tasks": len(plan.tasks), "attempts": plan.attempts}
+    terms = words.terms.format(**numbers, seed=plan.seed)
+    console.print(Text(terms, style="dim"))
     console.print()
     console.print(Text(words.loading, style="dim"))
     with _watched(plan, words) as watch:
@@ -163,7 +183,8 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     console.print(Text(words.result, style="bold"))
     console.print(plotted(comparison, words))
     console.print(_table(comparison, names, words))
-    console.print(Text(words.note.format(k=plan.attempts), style="dim"))
+    constant = report_terms.alike(comparison, names)
+    console.print(Text(words.note.format(k=plan.attempts) + constant, style="dim"))
     console.print()
     console.print(Text(words.unseen.format(n=len(plan.unseen)), style="bold"))
     with _counted(2 * len(plan.unseen)) as moved:
@@ -184,10 +205,12 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     console.print()
     console.print(Text(words.own, style="bold"))
     console.print(Syntax(OWN_AGENT.rstrip(), "python", background_color="default"))
-    page = _written(plan, comparison, names)
+    first_section = page.Section(words.unseen.format(n=len(plan.unseen)), (told,))
+    more = [first_section, *demo_page.decision(turning, rule, words, lang)]
+    path = demo_page.write(plan, comparison, names, words, terms, more)
     console.print()
     journal = plan.folder / demos.JITRL
-    console.print(Text(words.files.format(page=page, folder=journal)), soft_wrap=True)
+    console.print(Text(words.files.format(page=path, folder=journal)), soft_wrap=True)
     seconds = time.monotonic() - began
     console.print(Text(words.took.format(seconds=seconds), style="dim"))
     return {
@@ -195,7 +218,7 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
         "seed": plan.seed,
         "seconds": seconds,
         "folder": str(plan.folder),
-        "report": str(page),
+        "report": str(path),
         "first_attempts": {
             **msgspec.to_builtins(first),
             "verdict": first.difference.verdict,
@@ -314,11 +337,3 @@ def plotted(comparison: Comparison, words: Words) -> Text:
         text.append(f"{mark} {label}   ", style=style)
     text.append("\n")
     return text
-
-
-def _written(plan: demos.Plan, comparison: Comparison, names: tables.Words) -> Path:
-    """The HTML report."""
-    path = plan.folder / "report.html"
-    with writing(path):
-        path.write_text(page.html(comparison, names, COMMAND.get()), encoding="utf-8")
-    return path

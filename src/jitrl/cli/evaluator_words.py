@@ -54,7 +54,7 @@ CHINESE = Words(
     ),
     keys="-3 … 3 打分 · u 无法判断 · b 返回上一步 · q 退出（下次从这里继续）",
     goal="目标",
-    place="第 {i}/{n} 个过程，第 {t}/{of} 步",
+    place="第 {i}/{n} 个回合，第 {t}/{of} 步",
     before="之前的页面",
     action="动作",
     after="之后的页面",

@@ -122,7 +122,7 @@ CHINESE = Words(
     turned="被记忆改变",
     same="相同",
     because={
-        "returns": "以往尝试的回报压过了模型的偏好。",
+        "returns": "以往回合的回报压过了模型的偏好。",
         "exploration": "这里尚未试过的动作压过了模型的偏好。",
         "lessons": "其他任务的成功做法压过了模型的偏好。",
     },
@@ -137,7 +137,7 @@ CHINESE = Words(
     after="之后概率",
     note="尝试：上表为下列各状态之和，下表为单个状态。q：预期回报；此处 V 为 {value:.3f}。"
     "由 A：A = q − V 带来的加减分（奈特）。新/重复：未试过的动作加分，"
-    "本次已做过的减分（奈特）{nudged}。z：模型的 logit{base}；z' = z + 由 A + 新/重复{others}。",
+    "本回合已做过的减分（奈特）{nudged}。z：模型的 logit{base}；z' = z + 由 A + 新/重复{others}。",
     nudged="，以及未受信任的行的轻推",
     base="（按规则换算后）",
     share="这里经历还少，回报、新颖性和重复所能加减的只计入 {share:.0%}（warmup {warmup:g}）。",
@@ -149,11 +149,11 @@ CHINESE = Words(
     returned="回报",
     rows="行号",
     episodes="来自",
-    running="本次尝试",
-    without="如果没有下面这次尝试的记忆",
+    running="本回合",
+    without="如果没有下面这个回合的记忆",
     would="会选择",
     still="不变",
-    unseen="另有 {0} 次相近的尝试未逐一检验，权重均不更大（--most）。",
+    unseen="另有 {0} 个相近的回合未逐一检验，权重均不更大（--most）。",
     instead="p",
     taken="p：所采用动作 {0} 的概率。",
     decision="决策",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,12 +14,14 @@ from unicodedata import category
 
 import msgspec
 import typer
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from jitrl.errors import StoreError
+from jitrl.report.unbroken import unbroken
 
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -35,7 +38,19 @@ class _Console(Console):
     def print(self, *objects: Any, **how: Any) -> None:
         for part in objects:
             _clean(part)
+        if not how.get("soft_wrap"):
+            objects = tuple(self._lines(part) for part in objects)
         super().print(*objects, **how)
+
+    def _lines(self, part: Any) -> Any:
+        """A text in lines that end where a line may; tables and the like lay out their own."""
+        match part:
+            case Text(no_wrap=None, overflow=None):
+                return folded(part, self.width)
+            case Group():
+                return Group(*(self._lines(inner) for inner in part.renderables))
+            case _:
+                return part
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -59,6 +74,40 @@ def _clean(part: RenderableType) -> None:
         case Group():
             for inner in part.renderables:
                 _clean(inner)
+
+
+def folded(text: Text, width: int) -> Text:
+    """``text`` in lines of at most ``width`` columns, where a single piece is not wider.
+
+    A line ends at a space, or beside a Chinese character, but not inside an interval, between a
+    number and its unit, or before a closing mark.
+    """
+    plain = unbroken(text.plain)
+    ends: list[int] = []  # where a line begins anew
+    used = start = 0
+    for piece in _PIECE.finditer(plain):
+        if "\n" in piece[0]:
+            used = 0
+            continue
+        word = piece[0].rstrip(" ")
+        if used and used + cell_len(word) > width:
+            ends.append(piece.start())
+            used = 0
+        used += cell_len(piece[0])
+        start = piece.end()
+    if not ends or start == 0:
+        return text
+    lines = text.divide(ends)
+    for line in lines[:-1]:
+        line.rstrip()
+    return Text("\n", style=text.style, justify=text.justify, end=text.end).join(lines)
+
+
+_WIDE, _CLOSING = "\u3400-\u9fff", "，。：；、）」》”！？,.;:!?)"
+_PIECE = re.compile(
+    rf"\n|[（「《“(]*(?:\d[\d.,:]*\u00a0[{_WIDE}]|[{_WIDE}]|[^ \n{_WIDE}（「《“{_CLOSING}]+"
+    rf"(?:[,.;:!?)]+[^ \n{_WIDE}（「《“{_CLOSING}]+)*)?[{_CLOSING}]* *"
+)
 
 
 def emit(data: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
-from jitrl.core.stats import FEWEST_CLUSTERS, Interval, NoInterval
+from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS, Interval, NoInterval
 
 _DRAWS = 2_000
 
@@ -52,6 +52,8 @@ def kappa_interval(
     if not found:
         return NoInterval("both raters say the same of everything")
     low, high = np.quantile(found, (0.025, 0.975))
+    if high - low <= 1e-12:
+        return ALIKE
     return Interval(float(low), float(high))
 
 

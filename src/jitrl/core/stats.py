@@ -33,9 +33,18 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class NoInterval:
-    """There is too little to say where the mean lies."""
+    """There is too little to say where the mean lies.
+
+    Attributes:
+        is_constant: There are enough clusters, but all score alike: there is nothing to resample,
+            and an interval of no width would claim certainty.
+    """
 
     reason: str
+    is_constant: bool = False
+
+
+ALIKE = NoInterval("all clusters score alike, so there is nothing to resample", is_constant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +57,20 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """``better`` or ``worse`` when the interval leaves out 0, else ``no evidence``."""
+        """``better`` or ``worse`` when the interval leaves out 0, else ``no evidence``.
+
+        Where all clusters differ by the same, the sign test speaks in the interval's place: that
+        all n fall on one side by chance has the chance 2^(1-n), below 5 % from six on. So 1 against
+        0 at every task is evidence, though how large the difference is elsewhere stays open.
+        """
         match self.interval:
-            case Interval(low=low) if low > 0:
-                return "better"
-            case Interval(high=high) if high < 0:
-                return "worse"
+            case Interval(low, high):
+                pass
+            case NoInterval(is_constant=True):
+                low = high = self.mean
             case _:
                 return "no evidence"
+        return "better" if low > 0 else "worse" if high < 0 else "no evidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +137,10 @@ def paired_difference(ours: np.ndarray, base: np.ndarray, *, by: Cluster = "task
     _check(ours)
     _check(base)
     cells = _clusters(ours.mean(axis=2) - base.mean(axis=2), by)
-    return Difference(float(cells.mean()), bootstrap(cells), len(cells))
+    mean, interval = float(cells.mean()), bootstrap(cells)
+    if interval is ALIKE and abs(mean) <= 1e-12:  # rounding, and no side to fall on
+        mean = 0.0
+    return Difference(mean, interval, len(cells))
 
 
 def bootstrap(cells: np.ndarray, *, draws: int = 10_000, seed: int = 0) -> Interval | NoInterval:
@@ -135,7 +153,7 @@ def bootstrap(cells: np.ndarray, *, draws: int = 10_000, seed: int = 0) -> Inter
     cover 93–97 % from six clusters on, without it 85 % (normal data, n = 6).
 
     Returns:
-        ``NoInterval`` below six clusters.
+        ``NoInterval`` below six clusters, and ``ALIKE`` where all have the same mean.
     """
     n = len(cells)
     if n < FEWEST_CLUSTERS:
@@ -145,7 +163,7 @@ def bootstrap(cells: np.ndarray, *, draws: int = 10_000, seed: int = 0) -> Inter
     centred = values - mean
     squares = float((centred**2).sum())
     if math.sqrt(squares / n) <= 1e-12 * max(1.0, abs(mean)):  # rounding apart, all are equal
-        return Interval(mean, mean)
+        return ALIKE
     rng = np.random.default_rng(seed)
     means = values[rng.integers(0, n, (draws, n))].mean(axis=1)
     tie = 1e-12 * max(1.0, abs(mean))

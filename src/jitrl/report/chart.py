@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from jitrl.analysis.compare import Comparison, Line
-from jitrl.core.stats import Interval
+from jitrl.core.stats import Interval, NoInterval
 from jitrl.report import grid
 from jitrl.report.words import Words
 
 WIDTH, HEIGHT = 760, 380
+NARROW = 440
+"""Width of the drawing that stands in for the wide one on a telephone."""
 LEFT, TOP, BOTTOM = 56, 16, 48
 PALETTE = (
     *("#2563eb", "#d97706", "#0d9488", "#9333ea", "#db2777"),
@@ -37,14 +39,14 @@ class Trace:
 
     Attributes:
         color: Number in the palette; -1 is grey.
-        band: Interval at each attempt; empty for none.
+        band: Interval at each attempt, ``None`` where there is none; empty for none at all.
         dashed: For what is not a run but read off one.
     """
 
     label: str
     color: int
     mean: tuple[float, ...]
-    band: tuple[tuple[float, float], ...] = ()
+    band: tuple[tuple[float, float] | None, ...] = ()
     dashed: bool = False
 
 
@@ -65,16 +67,31 @@ def traces(comparison: Comparison, words: Words) -> tuple[Trace, ...]:
 
 
 def _trace(line: Line, color: int, names: Mapping[str, str]) -> Trace:
-    band = tuple((b.low, b.high) for b in line.curve.band if isinstance(b, Interval))
-    return Trace(names[line.result.label], color, line.curve.mean, band)
+    return Trace(names[line.result.label], color, line.curve.mean, _ends(line.curve.band))
+
+
+def _ends(band: Iterable[Interval | NoInterval]) -> tuple[tuple[float, float] | None, ...]:
+    found = tuple((b.low, b.high) if isinstance(b, Interval) else None for b in band)
+    return found if any(found) else ()
+
+
+def stretches(band: Sequence[tuple[float, float] | None]) -> list[list[tuple[int, float, float]]]:
+    """Attempts in a row that have an interval: number, low and high of each."""
+    found: list[list[tuple[int, float, float]]] = [[]]
+    for k, ends in enumerate(band):
+        if ends is None:
+            found.append([])
+        else:
+            found[-1].append((k, *ends))
+    return [stretch for stretch in found if stretch]
 
 
 def along(comparison: Comparison, values: Sequence[str]) -> tuple[Trace, ...]:
     """Avg of the runs labelled ``values`` as one line; each other run as a level one."""
     lines = {line.result.label: line for line in comparison.lines}
     known = [lines[label] for label in values if label in lines]
-    bands = [(b.low, b.high) for b in (line.avg for line in known) if isinstance(b, Interval)]
-    curve = Trace("", _OURS, tuple(line.summary.avg for line in known), tuple(bands))
+    bands = _ends(line.avg for line in known)
+    curve = Trace("", _OURS, tuple(line.summary.avg for line in known), bands)
     others = [line for line in comparison.lines if line.result.label not in values]
     level = (
         Trace(line.result.label, -1, (line.summary.avg,) * len(known), dashed=True)
@@ -90,15 +107,17 @@ def svg(
     ticks: Sequence[str] = (),
     axis: str = "",
     score: str = "",
+    width: int = WIDTH,
 ) -> str:
     """The chart; classes ``c0`` … and ``grey`` take their colors from the page's style.
 
     Args:
         ticks: Names of the points; the numbers of attempts if not given.
         axis, score: Names of the axes.
+        width: Of the drawing; letters keep their size.
     """
     attempts = max(len(trace.mean) for trace in shown)
-    right = WIDTH - 24 - max(breadth(trace.label) for trace in shown)
+    right = width - 24 - max(breadth(trace.label) for trace in shown)
     low, high = span(shown)
     rungs = nice_ticks(low, high)
     low, high = min(low, rungs[0]), max(high, rungs[-1])
@@ -113,7 +132,7 @@ def svg(
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low)
 
     parts = [
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'<svg class="chart {kind(width)}" viewBox="0 0 {width} {HEIGHT}" role="img" '
         f'aria-label="{escape(words.curve)}" xmlns="http://www.w3.org/2000/svg">'
     ]
     for tick in rungs:
@@ -123,6 +142,8 @@ def svg(
             f'text-anchor="end">{tick:g}</text>'
         )
     names = dict(enumerate(ticks)) or {k - 1: str(k) for k in attempt_ticks(attempts)}
+    every = math.ceil(25 * len(names) / (right - LEFT))
+    names = {k: name for i, (k, name) in enumerate(names.items()) if ticks or i % every == 0}
     for k, name in names.items():
         parts.append(
             f'<text class="tick" x="{x(k):.1f}" y="{HEIGHT - BOTTOM + 20}" '
@@ -137,19 +158,18 @@ def svg(
     )
     shift = dodges(shown, attempts)
     for trace, aside in zip(shown, shift, strict=True):
-        if len(trace.band) != len(trace.mean):
-            continue
-        if is_crowded(shown, attempts):
-            parts += [
-                f'<line class="bar {css(trace.color)}" x1="{x(k + aside):.1f}" '
-                f'x2="{x(k + aside):.1f}" y1="{y(b[0]):.1f}" y2="{y(b[1]):.1f}"/>'
-                for k, b in enumerate(trace.band)
-            ]
-        else:
-            upper = [f"{x(k):.1f},{y(b[1]):.1f}" for k, b in enumerate(trace.band)]
-            lower = [f"{x(k):.1f},{y(b[0]):.1f}" for k, b in enumerate(trace.band)]
-            points = " ".join(upper + lower[::-1])
-            parts.append(f'<polygon class="band {css(trace.color)}" points="{points}"/>')
+        for stretch in stretches(trace.band):
+            if is_crowded(shown, attempts) or len(stretch) == 1:
+                parts += [
+                    f'<line class="bar {css(trace.color)}" x1="{x(k + aside):.1f}" '
+                    f'x2="{x(k + aside):.1f}" y1="{y(low_k):.1f}" y2="{y(high_k):.1f}"/>'
+                    for k, low_k, high_k in stretch
+                ]
+            else:
+                upper = [f"{x(k):.1f},{y(high_k):.1f}" for k, _, high_k in stretch]
+                lower = [f"{x(k):.1f},{y(low_k):.1f}" for k, low_k, _ in stretch]
+                points = " ".join(upper + lower[::-1])
+                parts.append(f'<polygon class="band {css(trace.color)}" points="{points}"/>')
     for trace, aside in zip(shown, shift, strict=True):
         places = [(x(k + aside), y(v)) for k, v in enumerate(trace.mean)]
         points = " ".join(f"{px:.1f},{py:.1f}" for px, py in places)
@@ -206,7 +226,9 @@ _CORNERS = {
 
 def span(shown: Sequence[Trace]) -> tuple[float, float]:
     """Lowest and highest value shown; [0, 1] for scores that stay in it, unless all are low."""
-    values = [v for t in shown for v in (*t.mean, *(end for band in t.band for end in band))]
+    values = [
+        v for t in shown for v in (*t.mean, *(end for band in t.band if band for end in band))
+    ]
     low, high = min(values), max(values)
     if low >= 0.0 and high <= 1.0:
         return 0.0, high if 0.0 < high <= 0.5 else 1.0
@@ -260,8 +282,13 @@ def spread(
 
 
 def breadth(text: str) -> float:
-    """About how wide a label is, in the chart's units."""
-    return sum(13.0 if ord(letter) > 0x2E7F else 6.8 for letter in text)
+    """How wide a bold label is at most in usual fonts, in the chart's units."""
+    return sum(13.0 if ord(letter) > 0x2E7F else 8.4 for letter in text)
+
+
+def kind(width: int) -> str:
+    """Class of a drawing, by which the page shows it where it fits."""
+    return "narrow" if width <= NARROW else "wide"
 
 
 def css(color: int) -> str:

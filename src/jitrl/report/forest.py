@@ -13,6 +13,7 @@ from jitrl.report.words import Words
 
 LINE, TOP, BOTTOM = 28, 8, 34
 _VALUE = 190  # room for a difference in figures
+_ABOVE, _EDGE = 22, 24  # a narrow drawing: where words stand above a bar, room at both ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,18 @@ def twigs(comparison: Comparison, words: Words) -> tuple[Twig, ...]:
     )
 
 
-def svg(shown: Sequence[Twig], words: Words) -> str:
-    """The dots; classes ``c0`` … take their colors from the page's style."""
-    height = TOP + LINE * len(shown) + BOTTOM
-    left = 24 + 1.2 * max(chart.breadth(twig.label) for twig in shown)  # the labels are bold
-    right = chart.WIDTH - _VALUE
+def svg(shown: Sequence[Twig], words: Words, *, width: int = chart.WIDTH) -> str:
+    """The dots; classes ``c0`` … take their colors from the page's style.
+
+    Where it is narrow, label and figures stand above their bar, else beside it.
+    """
+    is_narrow = chart.kind(width) == "narrow"
+    line = LINE + (_ABOVE if is_narrow else 0)
+    height = TOP + line * len(shown) + BOTTOM
+    left = 24 + max(chart.breadth(twig.label) for twig in shown)
+    right: float = width - _VALUE
+    if is_narrow:
+        left, right = _EDGE, width - _EDGE
     ends = [0.0]
     for twig in shown:
         ends.append(twig.difference.mean)
@@ -54,9 +62,9 @@ def svg(shown: Sequence[Twig], words: Words) -> str:
     def x(value: float) -> float:
         return left + (right - left) * (value - low) / (high - low)
 
-    foot = TOP + LINE * len(shown)
+    foot = TOP + line * len(shown)
     parts = [
-        f'<svg class="chart" viewBox="0 0 {chart.WIDTH} {height}" role="img" '
+        f'<svg class="chart {chart.kind(width)}" viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="{escape(words.differences)}" xmlns="http://www.w3.org/2000/svg">'
     ]
     for tick in ticks:
@@ -66,9 +74,10 @@ def svg(shown: Sequence[Twig], words: Words) -> str:
             f'text-anchor="middle">{tick:+g}</text>'
         )
     for i, twig in enumerate(shown):
-        y, kind, of = TOP + LINE * (i + 0.5), chart.css(twig.color), twig.difference
+        y, kind, of = TOP + line * (i + 1) - LINE / 2, chart.css(twig.color), twig.difference
+        at = (0.0, y - _ABOVE + 4, "start") if is_narrow else (left - 12, y + 4, "end")
         parts.append(
-            f'<text class="label {kind}" x="{left - 12:.0f}" y="{y + 4:.1f}" text-anchor="end">'
+            f'<text class="label {kind}" x="{at[0]:.0f}" y="{at[1]:.1f}" text-anchor="{at[2]}">'
             f"{escape(twig.label)}</text>"
         )
         if isinstance(of.interval, Interval):
@@ -76,9 +85,10 @@ def svg(shown: Sequence[Twig], words: Words) -> str:
                 f'<line class="range {kind}" x1="{x(of.interval.low):.1f}" '
                 f'x2="{x(of.interval.high):.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
             )
+        at = (width, at[1], "end") if is_narrow else (right + 16, y + 4, "start")
         parts.append(
             f'<circle class="dot {kind}" cx="{x(of.mean):.1f}" cy="{y:.1f}" r="5"/>'
-            f'<text class="value" x="{right + 16}" y="{y + 4:.1f}">'
+            f'<text class="value" x="{at[0]:.0f}" y="{at[1]:.1f}" text-anchor="{at[2]}">'
             f"{escape(grid.difference(of))}</text>"
         )
     return "\n".join([*parts, "</svg>"])

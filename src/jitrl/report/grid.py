@@ -107,10 +107,12 @@ def label(comparison: Comparison, line: Line, words: Words) -> str:
 
 
 def difference(of: Difference) -> str:
-    """``+0.181 [+0.120, +0.260]``, or ``[n < 6]``, which ``note`` explains."""
+    """``+0.181 [+0.120, +0.260]``, or ``[n < 6]`` or ``[–]``, which ``note`` explains."""
     match of.interval:
         case Interval(low, high):
             return f"{_signed(of.mean)} [{_signed(low)}, {_signed(high)}]"
+        case NoInterval(is_constant=True):
+            return f"{_signed(of.mean)} [{NONE}]"
         case NoInterval():
             return f"{_signed(of.mean)} [n < {FEWEST_CLUSTERS}]"
 
@@ -120,10 +122,12 @@ def _signed(value: float) -> str:
 
 
 def number(mean: float, interval: Interval | NoInterval) -> str:
-    """``0.181 [0.120, 0.260]``, or the mean alone."""
+    """``0.181 [0.120, 0.260]``, ``0.000 [–]`` where all score alike, or the mean alone."""
     match interval:
         case Interval(low, high):
             return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+        case NoInterval(is_constant=True):
+            return f"{mean:.3f} [{NONE}]"
         case NoInterval():
             return f"{mean:.3f}"
 

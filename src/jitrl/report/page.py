@@ -2,48 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 from jitrl.analysis.compare import Comparison
 from jitrl.report import chart, forest, grid, terms
+from jitrl.report.unbroken import unbroken
 from jitrl.report.words import Words
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What a page says beside the comparison: sentences, and a table if there are rows.
+
+    Attributes:
+        terms: Pairs of a term and what is said of it.
+        heads, rows: Of the table; ``best`` is the number of the row that stands out.
+    """
+
+    title: str
+    said: tuple[str, ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    best: int = -1
+    note: str = ""
+
+
 def html(
-    comparison: Comparison, words: Words, command: str = "", values: Sequence[str] = ()
+    comparison: Comparison,
+    words: Words,
+    command: str = "",
+    values: Sequence[str] = (),
+    *,
+    title: str = "",
+    first: Sequence[Section] = (),
+    more: Sequence[Section] = (),
 ) -> str:
     """Scores, learning curves, differences, cost, and how each row came about.
 
     Args:
         command: The command line that writes it.
         values: Labels of runs that are values of one setting, in the order of a curve over them.
+        title: In the place of the usual one.
+        first, more: Sections before the scores, and before the cost.
     """
     equal = terms.shared(comparison, words)
     rows = [
-        f"<dt>{escape(grid.label(comparison, line, words))}</dt>"
-        f"<dd>{escape(terms.own(comparison, line, words))}</dd>"
+        f"<dt>{_text(grid.label(comparison, line, words))}</dt>"
+        f"<dd>{_text(terms.own(comparison, line, words))}</dd>"
         for line in comparison.lines
         if len(comparison.lines) > 1
     ]
     warned = terms.warning(comparison, words)
     return _PAGE.format(
         code=words.code,
-        title=escape(words.title),
+        title=_text(title or words.title),
+        first="".join(map(_section, first)),
+        more="".join(map(_section, more)),
         style=_style(),
-        played=escape(terms.played(comparison, words)),
-        equal=escape(" " + words.equal.format(" · ".join(equal))) if equal else "",
-        warning=f'<p class="warning">{escape(warned)}</p>\n' if warned else "",
+        played=_text(terms.played(comparison, words)),
+        equal=_text(" " + words.equal.format(" · ".join(equal))) if equal else "",
+        warning=f'<p class="warning">{_text(warned)}</p>\n' if warned else "",
         scores=_table(grid.scores(comparison, words)),
-        note=escape(terms.note(comparison, words)),
-        curve=escape(words.curve),
-        chart=chart.svg(chart.traces(comparison, words), words),
-        legend=escape(words.legend),
+        note=_text(terms.note(comparison, words)),
+        curve=_text(words.curve),
+        chart=_both(partial(chart.svg, chart.traces(comparison, words), words)),
+        legend=_text(words.legend),
         forest=_values(comparison, words, values) + _forest(comparison, words),
-        cost=escape(words.cost),
+        cost=_text(words.cost),
         costs=_table(grid.costs(comparison, words)),
-        bill=escape(words.bill.format(base=comparison.base)),
-        own=escape(words.own),
+        bill=_text(words.bill.format(base=comparison.base)),
+        own=_text(words.own),
         rows="\n".join(rows),
         commands=_commands(comparison, words, command),
     )
@@ -51,13 +83,13 @@ def html(
 
 def _table(shown: grid.Grid) -> str:
     """Headings, a row for each run, and the verdict in its color."""
-    head = "".join(f"<th>{escape(text)}</th>" for text in shown.heads)
+    head = "".join(f"<th>{_text(text)}</th>" for text in shown.heads)
     rows = []
     for row in shown.rows:
         verdict = (row.verdict or "none").replace(" ", "-")
         inner = "".join(
-            f'<td class="{verdict if key == "verdict" else ""}" data-head="{escape(name)}">'
-            f"{escape(text)}</td>"
+            f'<td class="{verdict if key == "verdict" else ""}" data-head="{_text(name)}">'
+            f"{_text(text)}</td>"
             for key, name, text in zip(shown.keys, shown.heads, row.cells, strict=True)
         )
         rows.append(f'<tr class="numbers{"" if row.line else " reference"}">{inner}</tr>')
@@ -68,14 +100,42 @@ def _table(shown: grid.Grid) -> str:
     )
 
 
+def _section(of: Section) -> str:
+    head = [f"<h2>{_text(of.title)}</h2>"] if of.title else []
+    parts = [*head, *(f"<p>{_text(said)}</p>" for said in of.said)]
+    if of.terms:
+        terms = (f"<dt>{_text(name)}</dt><dd>{_text(said)}</dd>" for name, said in of.terms)
+        parts.append(f'<dl class="terms">{"".join(terms)}</dl>')
+    if of.rows:
+        heads = "".join(f"<th>{_text(text)}</th>" for text in of.heads)
+        parts.append(f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>')
+        for i, row in enumerate(of.rows):
+            inner = "".join(
+                f'<td class="{"better" if i == of.best else ""}" data-head="{_text(name)}">'
+                f"{_text(text)}</td>"
+                for name, text in zip(of.heads, row, strict=True)
+            )
+            parts.append(f'<tr class="numbers">{inner}</tr>')
+        parts.append("</tbody>\n</table></div>")
+    if of.note:
+        parts.append(f'<p class="note">{_text(of.note)}</p>')
+    return "\n".join([*parts, ""])
+
+
+def _both(drawn: Callable[..., str]) -> str:
+    """A drawing for wide and one for narrow windows, of which the page shows one."""
+    return "\n".join(drawn(width=width) for width in (chart.WIDTH, chart.NARROW))
+
+
 def _values(comparison: Comparison, words: Words, values: Sequence[str]) -> str:
     """Avg over the values of one setting, with what the other runs reach as lines."""
     if not values:
         return ""
-    drawn = chart.svg(
-        chart.along(comparison, values), words, ticks=values, axis=words.setting, score=words.avg
+    traces = chart.along(comparison, values)
+    drawn = _both(
+        partial(chart.svg, traces, words, ticks=values, axis=words.setting, score=words.avg)
     )
-    return f"<h2>{escape(words.values)}</h2>\n{drawn}\n"
+    return f"<h2>{_text(words.values)}</h2>\n{drawn}\n"
 
 
 def _forest(comparison: Comparison, words: Words) -> str:
@@ -84,19 +144,23 @@ def _forest(comparison: Comparison, words: Words) -> str:
     if not shown:
         return ""
     return (
-        f"<h2>{escape(words.differences)}</h2>\n{forest.svg(shown, words)}\n"
-        f'<p class="note">{escape(words.forest.format(base=comparison.base))}</p>\n'
+        f"<h2>{_text(words.differences)}</h2>\n{_both(partial(forest.svg, shown, words))}\n"
+        f'<p class="note">{_text(words.forest.format(base=comparison.base))}</p>\n'
     )
 
 
 def _commands(comparison: Comparison, words: Words, command: str) -> str:
     groups = ((words.ran_by, terms.commands(comparison)), (words.made_by, (command,)))
     return "".join(
-        f'<p class="note">{escape(said)}</p>\n'
+        f'<p class="note">{_text(said)}</p>\n'
         + "".join(f"<pre>{escape(line)}</pre>\n" for line in given)
         for said, given in groups
         if any(given)
     )
+
+
+def _text(said: str) -> str:
+    return escape(unbroken(said))
 
 
 def _style() -> str:
@@ -128,11 +192,13 @@ th:first-child,td:first-child{text-align:left;padding-left:0}
 .warning{border-left:3px solid var(--bad);padding:6px 12px;max-width:46rem;font-size:.92rem}
 dl{font-size:.82rem;color:var(--muted);margin:8px 0}dt{color:var(--text);font-weight:600}
 dd{margin:0 0 8px}
+.terms{font-size:.92rem;max-width:46rem}.terms dd{overflow-wrap:anywhere}
 pre{font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere;color:var(--muted);margin:4px 0}
 .better{color:var(--good);font-weight:600}.worse{color:var(--bad);font-weight:600}
 .none,.no-evidence{color:var(--muted)}
 .note{color:var(--muted);font-size:.82rem;max-width:46rem}
-.chart{display:block;width:100%;max-width:900px;height:auto}
+.chart{display:block;width:100%;max-width:900px;height:auto;overflow:visible}
+.narrow{display:none}
 .grey{color:var(--muted)}
 .grid{stroke:var(--rule);stroke-width:1}
 .tick,.axis{fill:var(--muted);font-size:12px}
@@ -146,11 +212,14 @@ pre{font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere;color:var(--mute
 .zero{stroke:var(--muted);stroke-width:1.3;stroke-dasharray:4 4}
 .range{stroke:currentColor;stroke-width:3;stroke-linecap:round}
 .value{fill:var(--muted);font-size:12px;font-variant-numeric:tabular-nums}
-@media (max-width:640px){main{padding:20px 16px 32px}thead{display:none}tr{display:block}
+@media (max-width:1140px){td{white-space:normal}
+.numbers td:first-child{overflow-wrap:break-word}.no-evidence,.better,.worse{white-space:nowrap}}
+@media (max-width:900px){thead{display:none}tr{display:block}
 .numbers td{display:flex;justify-content:space-between;gap:16px;padding:2px 0}
 .numbers td:first-child{padding-top:12px}
 .numbers td:not(:first-child)::before{content:attr(data-head);color:var(--muted);font-weight:400}
-.tick,.axis{font-size:22px}.label{font-size:24px}}"""
+.numbers td:not(:first-child){white-space:nowrap}}
+@media (max-width:640px){main{padding:20px 16px 32px}.wide{display:none}.narrow{display:block}}"""
 
 _PAGE = """\
 <!doctype html>
@@ -167,12 +236,12 @@ _PAGE = """\
 <main>
 <h1>{title}</h1>
 <p class="note">{played}{equal}</p>
-{warning}{scores}
+{first}{warning}{scores}
 <p class="note">{note}</p>
 <h2>{curve}</h2>
 {chart}
 <p class="note">{legend}</p>
-{forest}<h2>{cost}</h2>
+{forest}{more}<h2>{cost}</h2>
 {costs}
 <p class="note">{bill}</p>
 <h2>{own}</h2>

@@ -17,6 +17,7 @@ from jitrl.report.chart import (
     nice_ticks,
     span,
     spread,
+    stretches,
 )
 from jitrl.report.words import Words
 
@@ -74,12 +75,12 @@ def write(path: Path, shown: Sequence[Trace], words: Words) -> None:
                 marker=_marker(trace) if attempts <= 30 and not trace.dashed else None,
                 markersize=3,
             )
-            if len(trace.band) == len(trace.mean):
-                lower, upper = zip(*trace.band, strict=True)
-                if crowded:
-                    axes.vlines(x, lower, upper, color=color, alpha=0.55, linewidth=1)
+            for stretch in stretches(trace.band):
+                at, lower, upper = zip(*((x[k], *ends) for k, *ends in stretch), strict=True)
+                if crowded or len(stretch) == 1:
+                    axes.vlines(at, lower, upper, color=color, alpha=0.55, linewidth=1)
                 else:
-                    axes.fill_between(x, lower, upper, color=color, alpha=0.14, linewidth=0)
+                    axes.fill_between(at, lower, upper, color=color, alpha=0.14, linewidth=0)
         ticks = nice_ticks(*span(shown))
         low, high = ticks[0], ticks[-1]
         heights = spread([trace.mean[-1] for trace in shown], 0.055 * (high - low), low, high)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from jitrl.analysis.bill import bill
 from jitrl.analysis.compare import ORACLE, Comparison, Line
 from jitrl.analysis.results import Result
-from jitrl.core.stats import FEWEST_CLUSTERS
+from jitrl.core.stats import FEWEST_CLUSTERS, Interval, NoInterval
 from jitrl.report import grid
 from jitrl.report.words import Words
 
@@ -71,13 +72,36 @@ def _cost(result: Result, words: Words) -> str:
 
 def note(comparison: Comparison, words: Words) -> str:
     """How to read the table."""
-    names = {"en": comparison.by + "s", "zh": words.schedule.get(comparison.by, "种子")}
-    clusters = names[words.code]
+    clusters = _clusters(comparison, words)
     said = words.note.format(k=comparison.shape[2], clusters=clusters)
     held = comparison.shape[0 if comparison.by == "task" else 1]
+    said += alike(comparison, words)
     if held >= FEWEST_CLUSTERS or len(comparison.lines) == 1:
         return said
     return said + words.few.format(n=held, clusters=clusters, fewest=FEWEST_CLUSTERS)
+
+
+def _clusters(comparison: Comparison, words: Words) -> str:
+    names = {"en": comparison.by + "s", "zh": words.schedule.get(comparison.by, "种子")}
+    return names[words.code]
+
+
+def alike(comparison: Comparison, words: Words) -> str:
+    """Why an interval is left out where all score alike, if one is."""
+    levels = [comparison.passed] * (len(comparison.lines) > 1)
+    differences: list[Interval | NoInterval] = []
+    for line in comparison.lines:
+        levels += [line.avg, *line.curve.band]
+        compared = (line.difference, line.rival and line.rival.difference)
+        differences += [of.interval for of in compared if of and of.verdict != "no evidence"]
+        levels += [of.interval for of in compared if of]
+    said = words.alike if _is_any_constant(levels) else ""
+    said += words.alike_verdict if _is_any_constant(differences) else ""
+    return said.format(clusters=_clusters(comparison, words))
+
+
+def _is_any_constant(intervals: Sequence[Interval | NoInterval]) -> bool:
+    return any(isinstance(one, NoInterval) and one.is_constant for one in intervals)
 
 
 def warning(comparison: Comparison, words: Words) -> str:

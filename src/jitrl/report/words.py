@@ -47,6 +47,8 @@ class Words:
     differs: str
     note: str
     few: str
+    alike: str
+    alike_verdict: str
     played: str
     legend: str
     hint: str
@@ -134,6 +136,9 @@ ENGLISH = Words(
         "Intervals: 95 %, BCa bootstrap over {clusters}; a verdict needs one that leaves out 0."
     ),
     few=" n < {fewest}: no interval, as it needs {fewest} {clusters} or more; here n = {n}.",
+    alike=" [–]: no interval, as all {clusters} score alike and there is nothing to resample.",
+    alike_verdict=" The verdict then rests on the sign: that all {clusters} differ to one side by "
+    "chance is less likely than 5 %.",
     played="Environment {what}; played on {when} (UTC).",
     legend="Bands or bars: the 95 % interval of the mean at each attempt. Dashed: the best score "
     "of the base up to that attempt.",
@@ -195,9 +200,9 @@ CHINESE = Words(
     blind="评估器 {0}，未见标准答案",
     told="评估器 {0}，已见标准答案",
     rewards={
-        "during": "过程中可见奖励",
-        "after": "结束后得到奖励",
-        "outcome": "结束后得到总分",
+        "during": "回合中可见奖励",
+        "after": "回合结束后得到奖励",
+        "outcome": "回合结束后得到总分",
     },
     schedule={
         "sequential": "顺序执行，按{order}",
@@ -212,9 +217,9 @@ CHINESE = Words(
     },
     calls="模型调用 {calls:,} 次（另有 {cached:,} 次取自缓存），{tokens:,} 词元",
     excluded="单次决策最多排除 {0} 行",
-    failures="{0} 次失败后重做",
+    failures="{0} 个回合失败后重做",
     unwritten="{0} 条总结未能写出",
-    unscored="{0} 次未能评分，未从中学习",
+    unscored="{0} 个回合未能评分，未从中学习",
     differs="不同之处：{0}",
     note=(
         "平均：各次尝试的均值。首次、末次：第一次与最后一次尝试。{k} 次取优：每个任务和种子的"
@@ -222,10 +227,12 @@ CHINESE = Words(
         "区间：95 %，按{clusters}重抽样的 BCa 自助法；区间不含 0 才下结论。"
     ),
     few="n < {fewest}：至少 {fewest} 个{clusters}才有区间，此处 n = {n}。",
+    alike="[–]：各{clusters}得分全同，无可重抽样，故无区间。",
+    alike_verdict="此时按正负号下结论：各{clusters}碰巧都偏向同一边的概率不足 5 %。",
     played="环境 {what}；运行日期 {when}（UTC）。",
     legend="色带或竖线：每次尝试均值的 95 % 区间。虚线：基准至该次尝试为止的最好得分。",
-    hint="该模型不能检验提示类方法：提示中给出解答（oracle-hint）时，与 static 之差为 "
-    "{difference}，在误差之内。标 † 的行只通过提示起作用，不能说明其方法的好坏。",
+    hint="该模型不能检验提示词类方法：提示词中给出解答（oracle-hint）时，与 static 之差为 "
+    "{difference}，在误差之内。标 † 的行只通过提示词起作用，不能说明其方法的好坏。",
     mark="†",
     star="*",
     oracle="已给出解答：只作上限，不参与比较",

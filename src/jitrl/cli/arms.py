@@ -17,6 +17,7 @@ from jitrl.errors import InputError
 from jitrl.run import experiment
 from jitrl.run.compose import compose
 from jitrl.run.experiment import Parts
+from jitrl.run.ready import Readiness
 from jitrl.study import purse
 
 
@@ -48,12 +49,33 @@ def parsed(flags: Flags, texts: Sequence[str], origin: str = "--arm") -> list[Ar
     return arms
 
 
-def play(arms: Sequence[Arm], where: Path, *, shared: bool = False) -> list[str]:
+def prepared(arms: Sequence[Arm], where: Path) -> list[Parts]:
+    """The parts of each arm, all of which were made once for a trial; nothing is played.
+
+    Raises:
+        JitRLError: If a run could not begin (see ``Readiness.check``).
+    """
+    readiness, made = Readiness(), []
+    for arm in arms:
+        parts = compose(arm.settings)
+        readiness.check(arm.settings, parts, where / arm.label)
+        made.append(parts)
+    return made
+
+
+def play(
+    arms: Sequence[Arm],
+    where: Path,
+    parts: Sequence[Parts] | None = None,
+    *,
+    shared: bool = False,
+) -> list[str]:
     """Play each arm, or what is missing of it; returns LABEL=FOLDER of each.
 
-    Every part of every arm is looked for before the first episode.
+    No arm is played unless all of them can be.
 
     Args:
+        parts: Those of each arm, if they are ``prepared`` already.
         shared: Whether the limits of the budget are those of all arms together, with whatever else
             has a ledger in ``where``; else each arm has them for itself.
 
@@ -61,7 +83,7 @@ def play(arms: Sequence[Arm], where: Path, *, shared: bool = False) -> list[str]
         BudgetExceeded: At a limit; what was finished is kept.
         typer.Exit: With 1, if episodes failed.
     """
-    parts = [compose(arm.settings) for arm in arms]
+    parts = prepared(arms, where) if parts is None else parts
     played = []
     for arm, made in zip(arms, parts, strict=True):
         settings, folder = arm.settings, where / arm.label

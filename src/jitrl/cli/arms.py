@@ -19,6 +19,7 @@ from jitrl.run.compose import compose
 from jitrl.run.experiment import Parts
 from jitrl.run.ready import Readiness
 from jitrl.study import purse
+from jitrl.types import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,15 @@ def prepared(arms: Sequence[Arm], where: Path) -> list[Parts]:
         readiness.check(arm.settings, parts, where / arm.label)
         made.append(parts)
     return made
+
+
+def listed(settings: config.Settings) -> list[Task]:
+    """All tasks of the environment."""
+    environment = compose(settings).environment()
+    try:
+        return list(environment.tasks())
+    finally:
+        environment.close()
 
 
 def play(

@@ -112,8 +112,11 @@ def read(folder: Path) -> Record:
     """
     path = folder / "run.json"
     if not path.is_file():
+        inside = [str(run.parent) for run in sorted(folder.glob("*/run.json"))]
         raise InputError(
-            f"{folder} holds no run (no run.json); `jitrl run --out {folder}` makes one"
+            f"{folder} is a folder of {len(inside)} runs; name one: {', '.join(inside)}"
+            if inside
+            else f"{folder} holds no run (no run.json); `jitrl run --out {folder}` makes one"
         )
     try:
         record = msgspec.json.decode(path.read_bytes(), type=Record)

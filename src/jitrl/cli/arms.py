@@ -95,25 +95,37 @@ def play(
     """
     parts = prepared(arms, where) if parts is None else parts
     played = []
-    for arm, made in zip(arms, parts, strict=True):
+    for number, (arm, made) in enumerate(zip(arms, parts, strict=True), 1):
         settings, folder = arm.settings, where / arm.label
         if shared:
             others = [path.parent for path in where.glob("*/ledger.db")]
             settings = purse.within(settings, folder, others)
-        play_one(arm.label, settings, made, folder)
+        play_one(arm.label, settings, made, folder, f"({number}/{len(arms)})")
         played.append(f"{arm.label}={folder}")
     return played
 
 
-def play_one(label: str, settings: config.Settings, parts: Parts, folder: Path) -> None:
+def play_one(
+    label: str, settings: config.Settings, parts: Parts, folder: Path, place: str = ""
+) -> None:
     """Play one run, or what is missing of it, under a bar.
+
+    Args:
+        place: Which one of how many it is, for the bar.
 
     Raises:
         BudgetExceeded: At a limit; what was finished is kept.
         typer.Exit: With 1, if episodes failed.
     """
-    with watched(label) as watch:
-        tally = experiment.run(settings, folder, parts, watch=watch, command=COMMAND.get())
+    with watched(f"{label} {place}".strip()) as watch:
+        tally = experiment.run(
+            settings,
+            folder,
+            parts,
+            watch=watch.moved,
+            begun=watch.begun,
+            command=COMMAND.get(),
+        )
     if tally.failed:
         people().print(
             f"{tally.failed} episodes of {label} failed; the same command plays them again "

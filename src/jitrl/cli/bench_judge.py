@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_learning import bar, difference, number, short
+from jitrl.cli.bench_learning import difference, number, short
 from jitrl.cli.output import JSON, emit, in_folder, people, table, writing
+from jitrl.cli.progress import shared
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def judge(
         raise InputError(f"cannot write {chart}; use .svg")
     if chart is not None:
         in_folder(chart)
-    with bar(what) as tell:
+    with shared(what) as tell:
         report = measure(
             what, tasks=tasks, seeds=seeds, attempts=attempts, workers=workers, tell=tell
         )

@@ -138,7 +138,16 @@ def test_people_see_progress_table_curve_decision_and_their_own_ten_lines(tmp_pa
     out, err = capsys.readouterr()
     words = command.ENGLISH
     assert out == ""
-    for text in (words.title, words.result, words.turned, words.own, "jitrl.open", "pass@6"):
+    assert words.again not in err
+    for text in (
+        words.title,
+        words.loading,
+        words.result,
+        words.turned,
+        words.own,
+        "jitrl.open",
+        "pass@6",
+    ):
         assert text in err
     mine = result["rows"][-1]
     assert (mine["label"], mine["verdict"]) == ("jitrl", "better")
@@ -151,8 +160,11 @@ def test_people_see_progress_table_curve_decision_and_their_own_ten_lines(tmp_pa
 
 def test_a_finished_demo_is_shown_again_without_playing_and_in_chinese(raced, capsys):
     plan, comparison, _ = raced
+    (plan.folder / "report.html").touch()  # written last, after what the race does not play
     result = command.show(plan, "zh")
     err = capsys.readouterr().err
+    assert command.CHINESE.again in err
+    assert command.CHINESE.loading not in err
     for text in (command.CHINESE.title, command.CHINESE.turned, "结论", "更好", "仅模型"):
         assert text in err
     assert command.CHINESE.solved.partition("{attempt}")[0][-3:] not in err

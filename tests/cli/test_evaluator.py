@@ -55,7 +55,28 @@ def test_a_demand_that_is_not_met_ends_with_1(jitrl, run):
 def test_a_judge_without_a_model_that_writes_says_what_to_set(jitrl, run):
     done = jitrl("evaluator", "check", run, "--evaluator", "judge", "--set", "model.name=scripted")
     assert done.code == 3
-    assert "[writer]" in done.err
+    needed = "--set writer.name=openai --set writer.options=model=NAME"
+    assert f"{needed}, or [writer]" in done.err
+    from jitrl import config
+    from jitrl.cli.settings import merge
+
+    flags = {}
+    merge(flags, [part for part in needed.split() if part != "--set"], "--set")
+    assert config.load(flags).writer == config.Writer(name="openai", options={"model": "NAME"})
+
+
+def test_where_there_is_no_run_and_no_file_both_are_said(jitrl):
+    for command in (("evaluator", "check"), ("evaluator", "label")):
+        done = jitrl(*command, "runs/nothere")
+        assert done.code == 4
+        assert "there is no run folder or memory file runs/nothere" in done.err
+
+
+def test_an_environment_without_checks_is_named_as_the_reason(jitrl):
+    toy = ("--env", "toy", "--env-options", "tasks=6,size=2", "--model", "scripted")
+    assert jitrl("run", *toy, "--attempts", "1", "--out", "t").code == 0
+    done = jitrl("evaluator", "check", "t", "--evaluator", "checks")
+    assert "6 this environment gives no checks; name a function" in " ".join(done.err.split())
 
 
 def test_a_folder_without_a_run_is_no_input(jitrl, tmp_path):

@@ -233,3 +233,29 @@ def test_what_cannot_be_explained_is_said(played):
         assert (done.code, done.out) == (code, ""), args
         assert said in done.err
         assert "Traceback" not in done.err
+
+
+def test_an_episode_that_is_not_there_is_answered_with_how_to_list_them(played):
+    done = played("explain", "r", "x#1")
+    assert done.code == 4
+    assert "has no episode 'x' in r/seed-0.db; `jitrl memory ls r/seed-0.db` lists" in done.err
+    assert played("memory", "ls", "r/seed-0.db").code == 0
+    [first, *_] = changed(played)
+    key = first["id"].rpartition("#")[0]
+    with SQLiteStore("r/seed-0.db", readonly=True) as store:
+        steps = len(store.episode(key).steps)
+    done = played("explain", "r", f"{key}#99")
+    assert f"no decision at step 99; its last one is {key}#{steps - 1}" in done.err
+
+
+def test_of_a_folder_of_runs_one_is_to_be_named(played):
+    for label in ("static", "jitrl"):
+        assert played(*RUN, "--agent", label, "--out", f"c/{label}").code == 0
+    for asked in (("explain", "c", "--changed"), ("evaluator", "check", "c")):
+        done = played(*asked)
+        assert done.code == 2
+        assert "c is a folder of 2 runs; name one: c/jitrl, c/static" in done.err
+    listed = played("memory", "ls", "c")
+    assert "name one of their memories: c/jitrl/seed-0.db, c/static/seed-0.db" in listed.err
+    missing = played("explain", "nothere", "--changed")
+    assert "there is no run folder or memory file nothere" in missing.err

@@ -33,6 +33,17 @@ def test_a_choice_is_measured_with_curve_shares_and_report_and_goes_on_where_it_
     assert jitrl(*asked).data["rows"] == done.data["rows"]
 
 
+def test_tasks_that_nobody_asked_for_are_no_more_than_there_are(jitrl):
+    few = ("--env", "toy", "--env-options", '{"tasks": 6, "size": 2}', "--model", "scripted")
+    asked = ("bench", "choices", "--what", "beta", "--agents", "static", *few)
+    small = (*asked, "--attempts", "1", "--seeds", "1", "--json")
+    done = jitrl(*small)
+    assert done.code == 0, done.err
+    assert done.data["shape"]["tasks"] == 6
+    refused = jitrl(*small, "--tasks", "7")
+    assert (refused.code, "run.tasks is 7, the environment has 6" in refused.err) == (3, True)
+
+
 def test_arms_can_be_fewer(jitrl):
     asked = ("bench", "choices", "--what", "update", "--agents", "static", *SMALL, "--json")
     assert [row["label"] for row in jitrl(*asked).data["rows"]] == ["rows in scores", "static"]

@@ -34,7 +34,13 @@ def test_a_hard_check_that_is_met_is_one_of_many():
 
 
 def test_what_was_not_checked_is_not_a_zero():
-    assert Checks().judge(episode()) == Unscored("nothing was checked", "checks")
+    assert Checks().judge(episode()) == Unscored(
+        "this environment gives no checks; name a function of your own in memory.evaluator_options",
+        "checks",
+    )
+    assert Checks(lambda _: None, name="own").judge(episode()) == Unscored(
+        "nothing was checked", "own"
+    )
     missing = judged({"wanted": 1.0}, hard=("clean",))
     assert missing.reason == "check 'clean' was not made"
     assert isinstance(judged({}), Unscored)

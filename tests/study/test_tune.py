@@ -53,6 +53,20 @@ def test_patterns_hold_out_the_tasks_that_match():
     assert search == [task.id for task in TASKS[:10]]
 
 
+@pytest.mark.parametrize("tasks", [7, 8, 9, 20])
+def test_too_few_held_out_tasks_are_answered_with_a_share_that_holds_out_enough(tasks):
+    with pytest.raises(InputError, match="give --held-out ") as refused:
+        tune.split(TASKS[:tasks], "0.1", 0)
+    share = str(refused.value).rpartition(" ")[2]
+    search, held = tune.split(TASKS[:tasks], share, 0)
+    assert (len(held), len(search)) == (6, tasks - 6)
+
+
+def test_where_no_share_is_enough_more_tasks_are_asked_for():
+    with pytest.raises(InputError, match="give at least 7 tasks"):
+        tune.split(TASKS[:6], "0.5", 0)
+
+
 @pytest.mark.parametrize("held_out", ["0.1", "0", "1", "1.5", "c:*", "*"])
 def test_a_split_without_room_for_an_interval_is_refused(held_out):
     with pytest.raises(InputError, match=r"held.out"):

@@ -37,8 +37,10 @@ def episodes(place: Path, memory: str = "default") -> list[Episode]:
 
     Raises:
         InputError: If there is no run in the folder.
-        StoreError: If a file cannot be read.
+        StoreError: If there is nothing, or a file cannot be read.
     """
+    if not place.exists():
+        raise StoreError(f"there is no run folder or memory file {place}")
     if place.is_dir():
         record = folders.read(place)
         files = [folders.store_path(place, seed) for seed in record.seeds]

@@ -182,3 +182,12 @@ def given(world: World, flags: Mapping[str, Mapping[str, Any]]) -> dict[str, dic
             mine.pop("options", None)
         merged[group] = {**mine, **theirs}
     return merged
+
+
+def fitting(asked: Mapping[str, Mapping[str, Any]], tasks: int) -> dict[str, dict[str, Any]]:
+    """``asked`` with no more tasks than the environment has."""
+    fitted = {group: dict(table) for group, table in asked.items()}
+    most = fitted.get("run", {}).get("tasks")
+    if isinstance(most, int):
+        fitted["run"]["tasks"] = min(most, tasks)
+    return fitted

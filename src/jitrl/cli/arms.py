@@ -17,7 +17,9 @@ from jitrl.errors import InputError
 from jitrl.run import experiment
 from jitrl.run.compose import compose
 from jitrl.run.experiment import Parts
+from jitrl.run.ready import Readiness
 from jitrl.study import purse
+from jitrl.types import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,42 @@ def parsed(flags: Flags, texts: Sequence[str], origin: str = "--arm") -> list[Ar
     return arms
 
 
-def play(arms: Sequence[Arm], where: Path, *, shared: bool = False) -> list[str]:
+def prepared(arms: Sequence[Arm], where: Path) -> list[Parts]:
+    """The parts of each arm, all of which were made once for a trial; nothing is played.
+
+    Raises:
+        JitRLError: If a run could not begin (see ``Readiness.check``).
+    """
+    readiness, made = Readiness(), []
+    for arm in arms:
+        parts = compose(arm.settings)
+        readiness.check(arm.settings, parts, where / arm.label)
+        made.append(parts)
+    return made
+
+
+def listed(settings: config.Settings) -> list[Task]:
+    """All tasks of the environment."""
+    environment = compose(settings).environment()
+    try:
+        return list(environment.tasks())
+    finally:
+        environment.close()
+
+
+def play(
+    arms: Sequence[Arm],
+    where: Path,
+    parts: Sequence[Parts] | None = None,
+    *,
+    shared: bool = False,
+) -> list[str]:
     """Play each arm, or what is missing of it; returns LABEL=FOLDER of each.
 
-    Every part of every arm is looked for before the first episode.
+    No arm is played unless all of them can be.
 
     Args:
+        parts: Those of each arm, if they are ``prepared`` already.
         shared: Whether the limits of the budget are those of all arms together, with whatever else
             has a ledger in ``where``; else each arm has them for itself.
 
@@ -61,27 +93,39 @@ def play(arms: Sequence[Arm], where: Path, *, shared: bool = False) -> list[str]
         BudgetExceeded: At a limit; what was finished is kept.
         typer.Exit: With 1, if episodes failed.
     """
-    parts = [compose(arm.settings) for arm in arms]
+    parts = prepared(arms, where) if parts is None else parts
     played = []
-    for arm, made in zip(arms, parts, strict=True):
+    for number, (arm, made) in enumerate(zip(arms, parts, strict=True), 1):
         settings, folder = arm.settings, where / arm.label
         if shared:
             others = [path.parent for path in where.glob("*/ledger.db")]
             settings = purse.within(settings, folder, others)
-        play_one(arm.label, settings, made, folder)
+        play_one(arm.label, settings, made, folder, f"({number}/{len(arms)})")
         played.append(f"{arm.label}={folder}")
     return played
 
 
-def play_one(label: str, settings: config.Settings, parts: Parts, folder: Path) -> None:
+def play_one(
+    label: str, settings: config.Settings, parts: Parts, folder: Path, place: str = ""
+) -> None:
     """Play one run, or what is missing of it, under a bar.
+
+    Args:
+        place: Which one of how many it is, for the bar.
 
     Raises:
         BudgetExceeded: At a limit; what was finished is kept.
         typer.Exit: With 1, if episodes failed.
     """
-    with watched(label) as watch:
-        tally = experiment.run(settings, folder, parts, watch=watch, command=COMMAND.get())
+    with watched(f"{label} {place}".strip()) as watch:
+        tally = experiment.run(
+            settings,
+            folder,
+            parts,
+            watch=watch.moved,
+            begun=watch.begun,
+            command=COMMAND.get(),
+        )
     if tally.failed:
         people().print(
             f"{tally.failed} episodes of {label} failed; the same command plays them again "

@@ -70,14 +70,16 @@ def choices(
     from jitrl.analysis.results import gather
     from jitrl.analysis.shares import shares
     from jitrl.bench import machine
-    from jitrl.bench.choices import CHOICES, SCHEMA, WORLDS, given
-    from jitrl.cli.arms import parsed, play
+    from jitrl.bench.choices import CHOICES, SCHEMA, WORLDS, fitting, given
+    from jitrl.cli.arms import listed, parsed, play
     from jitrl.cli.table import show
     from jitrl.report.data import data
     from jitrl.run import folder
 
     choice = CHOICES[what]
     asked = given(WORLDS[world], flags)
+    if "environment" in flags and "tasks" not in flags.get("run", {}):
+        asked = fitting(asked, len(listed(config.load(asked))))
     wanted = names(agents)
     missing = {label: extra for label, extra in choice.extras.items() if not find_spec(extra)}
     arms = [

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_learning import bar, difference, number, short
-from jitrl.cli.output import JSON, emit, people, table, writing
+from jitrl.cli.bench_learning import difference, number, short
+from jitrl.cli.output import JSON, emit, in_folder, people, table, writing
+from jitrl.cli.progress import shared
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,17 +47,19 @@ def judge(
 
     if chart is not None and chart.suffix != ".svg":
         raise InputError(f"cannot write {chart}; use .svg")
-    with bar(what) as tell:
+    if chart is not None:
+        in_folder(chart)
+    with shared(what) as tell:
         report = measure(
             what, tasks=tasks, seeds=seeds, attempts=attempts, workers=workers, tell=tell
         )
     _show(report.results)
+    if json:
+        emit(msgspec.to_builtins(report))
     if chart is not None:
         with writing(chart):
             chart.write_text(svg(report), encoding="utf-8")
         people().print(f"wrote {chart}")
-    if json:
-        emit(msgspec.to_builtins(report))
 
 
 def _show(results: Sequence[Result]) -> None:

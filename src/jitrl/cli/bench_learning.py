@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.progress import shared
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def learn(
     wanted = learning_arms.changed(wanted, change or ())
     seeds_of_games = numbers(games)
     data: dict[str, Any] = {"schema": learning.SCHEMA, "what": what}
-    with bar(what) as tell:
+    with shared(what) as tell:
         if what in ("planted", "gaps"):
             turned = learning_planted.measure(what, trials=trials, workers=workers, tell=tell)
             data |= {"machine": machine.facts(), "results": turned}
@@ -133,22 +132,6 @@ def numbers(text: str) -> tuple[int, ...]:
     if not found:
         raise typer.BadParameter(f"{text!r} holds no seed", param_hint="--games")
     return tuple(found)
-
-
-@contextmanager
-def bar(label: str) -> Iterator[Callable[[float], None]]:
-    """A bar with the time left."""
-    columns = (
-        TextColumn("{task.description:>8}"),
-        BarColumn(32),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=people()) as bar:
-        row = bar.add_task(label, total=1.0)
-        yield lambda share: bar.update(row, completed=share)
 
 
 def _show(results: Sequence[Result]) -> None:

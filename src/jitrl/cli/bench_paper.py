@@ -77,21 +77,19 @@ def _run(
     from jitrl.analysis.compare import compare
     from jitrl.analysis.results import gather
     from jitrl.bench.paper import ARMS, PROTOCOL
-    from jitrl.cli.arms import parsed, play
+    from jitrl.cli.arms import parsed, play, prepared
     from jitrl.cli.table import show
     from jitrl.run import folder
-    from jitrl.run.compose import compose
 
     asked: Flags = {**flags, "run": {**PROTOCOL["run"], **flags.get("run", {})}}
     if max_usd is not None:
         asked["budget"] = {**asked.get("budget", {}), "max_dollars": max_usd}
     arms = parsed(asked, names(agents) or list(ARMS), "--agents")
-    for arm in arms:
-        compose(arm.settings)
     where = out or folder.default(config.load(asked), "paper")
+    parts = prepared(arms, where)
     _agree(_estimates(arms, where, pilot), arms[0].settings.budget.max_dollars, yes)
     try:
-        folders = play(arms, where, shared=True)
+        folders = play(arms, where, parts, shared=True)
     except BudgetExceeded:
         people().print(f"stopped at the budget; the same command with a higher one resumes {where}")
         raise

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_learning import bar, chosen, difference, number, numbers, short
+from jitrl.cli.bench_learning import chosen, difference, number, numbers, short
 from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.progress import shared
 from jitrl.cli.settings import names
 from jitrl.errors import InputError
 
@@ -75,7 +76,7 @@ def transfer(
     if not games_of or any(name not in GAMES for name in games_of):
         raise InputError(f"--kinds {kinds!r} must be among {', '.join(GAMES)}")
     folder = "" if out is None else str(out)
-    with bar(what) as tell:
+    with shared(what) as tell:
         if what == "text":
             report = bench.text(
                 what,

@@ -68,7 +68,7 @@ def compare(
     The verdict is "better" or "worse" when the 95 % interval of the difference leaves out 0, else
     "no evidence". Every verdict exits with 0 unless --require asks for one.
     """
-    check(to)
+    check(to, LANGUAGES[lang], out)
     arm = [*names(agents), *arm]
     if folders and (arm or flags):
         raise InputError("give either finished runs or settings to run, not both")
@@ -82,12 +82,12 @@ def compare(
     results = gather(folders)
     _enough([result.label for result in results])
     comparison = compared(results, base=base, allow=differ, by=by)
-    write(to, comparison, LANGUAGES[lang])
     is_met = require is None or comparison.meets(require)
     if json:
         emit({**data(comparison, "jitrl.compare/1"), "required": require, "met": is_met})
     else:
         show(comparison)
+    write(to, comparison, LANGUAGES[lang])
     if not is_met:
         people().print(f"not {require}, as --require demands")
         raise typer.Exit(1)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from jitrl.analysis.compare import Comparison
 from jitrl.cli import demo_page, explain_words
 from jitrl.cli.explain_tables import explained
 from jitrl.cli.output import JSON, emit, people
+from jitrl.cli.progress import Lines, counted
 from jitrl.presets import load
 from jitrl.report import grid, page
 from jitrl.report import terms as report_terms
@@ -49,6 +51,7 @@ with memory.episode("close the ticket") as episode:
 _ROWS, _STEP = 10, 6  # lines of the plot, and columns from one attempt to the next
 _STYLES = {demos.JITRL: "green", demos.STATIC: "yellow", demos.ARGMAX: "dim"}
 _ARMS = (demos.STATIC, demos.JITRL)
+_REPORT = "report.html"  # written last
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class Words:
     title: str
     terms: str
     loading: str
+    again: str
+    going: str
     attempt: str
     solved: str
     left: str
@@ -92,6 +97,8 @@ ENGLISH = Words(
     "{attempts} attempts each · seed {seed}\nBoth see the same pages, candidates and scores of the "
     "model, and act from the same prior. After an episode, success or failure is told: 1 or 0.",
     loading="Loading the model; the first scores take half a minute.",
+    again="This demo is finished; it is shown again.",
+    going="{seconds:4.0f} s  {arm:<14} {done} of {total} episodes",
     attempt="attempt",
     solved="{seconds:4.0f} s  {arm:<14} attempt {attempt}: {won:.0f} of {tasks} tasks solved",
     left="left",
@@ -124,6 +131,8 @@ CHINESE = Words(
     " · 种子 {seed}\n两者看到相同的页面、候选动作和模型分数，先验也相同。"
     "每个回合结束后得知成败：1 或 0。",
     loading="正在加载模型，得到第一批分数约需半分钟。",
+    again="这个演示已经完成，现在重新显示。",
+    going="{seconds:4.0f} 秒  {arm:<14} 已完成 {done} 次，共 {total} 次",
     attempt="第几次",
     solved="{seconds:4.0f} 秒  {arm:<14} 第 {attempt} 次：{tasks} 个任务中完成 {won:.0f} 个",
     left="剩余",
@@ -176,7 +185,8 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     terms = words.terms.format(**numbers, seed=plan.seed)
     console.print(Text(terms, style="dim"))
     console.print()
-    console.print(Text(words.loading, style="dim"))
+    is_over = (plan.folder / _REPORT).is_file() and demos.is_played(plan)
+    console.print(Text(words.again if is_over else words.loading, style="dim"))
     with _watched(plan, words) as watch:
         comparison = demos.race(plan, watch)
     console.print()
@@ -187,8 +197,9 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     console.print(Text(words.note.format(k=plan.attempts) + constant, style="dim"))
     console.print()
     console.print(Text(words.unseen.format(n=len(plan.unseen)), style="bold"))
-    with _counted(2 * len(plan.unseen)) as moved:
-        first = demos.first_attempts(plan, moved)
+    with counted("") as moved:
+        passed, of = itertools.count(1), 2 * len(plan.unseen)
+        first = demos.first_attempts(plan, lambda arm: moved(next(passed), of))
     ours, base = (sum(s) / len(s) for s in (first.jitrl, first.static))
     said = grid.difference(first.difference)
     verdict = names.verdicts[first.difference.verdict]
@@ -240,6 +251,7 @@ def _watched(plan: demos.Plan, words: Words) -> Iterator[demos.Watch]:
         TextColumn(words.left),
         console=console,
     )
+    lines = Lines()
     rows = {arm: bars.add_task(arm, total=len(plan.tasks) * plan.attempts) for arm in _ARMS}
 
     def shown() -> Group:
@@ -263,30 +275,22 @@ def _watched(plan: demos.Plan, words: Words) -> Iterator[demos.Watch]:
             attempt.append(step.episode.info["score"])
             if arm in rows:
                 bars.update(rows[arm], completed=step.done)
-            if len(attempt) == len(plan.tasks) and not console.is_terminal and arm in rows:
-                said = words.solved.format(
-                    seconds=time.monotonic() - began,
-                    arm=arm,
-                    attempt=step.trial.attempt + 1,
-                    won=sum(attempt),
-                    tasks=len(attempt),
-                )
-                console.print(Text(said))
+            if console.is_terminal or arm not in rows:
+                return
+            seconds = time.monotonic() - began
+            if len(attempt) == len(plan.tasks):
+                number, won = step.trial.attempt + 1, sum(attempt)
+                terms = {"attempt": number, "won": won, "tasks": len(attempt)}
+                lines.say(words.solved.format(seconds=seconds, arm=arm, **terms))
+            else:
+                terms = {"done": step.done, "total": step.total}
+                lines.offer(words.going.format(seconds=seconds, arm=arm, **terms))
 
     if not console.is_terminal:
         yield moved
         return
     with live:
         yield moved
-
-
-@contextmanager
-def _counted(total: int) -> Iterator[Callable[[str], None]]:
-    """A bar that goes away when all is done."""
-    columns = (TextColumn("        "), BarColumn(32), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=people(), transient=True) as bar:
-        row = bar.add_task("", total=total)
-        yield lambda arm: bar.advance(row)
 
 
 def _table(comparison: Comparison, names: tables.Words, words: Words) -> Table:

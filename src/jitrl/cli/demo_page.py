@@ -49,19 +49,19 @@ def decision(
                 (names.memory, f"{mine.action}  {mine.probability:.0%}"),
                 *instead[:1],
             ),
-            heads=(names.candidate, names.prior, names.q, names.advantage, names.after),
+            heads=(names.candidate, names.prior, names.q, names.returns, names.after),
             rows=tuple(
                 (
                     c.action,
                     f"{c.prior:.1%}",
                     f"{c.q:.3f}",
-                    f"{c.advantage:+.3f}",
+                    f"{views.by_returns(c, turning.decision, rule):+.1f}",
                     f"{c.probability:.1%}",
                 )
                 for c in shown
             ),
             best=next((i for i, c in enumerate(shown) if c.action == mine.action), -1),
-            note=names.because[views.why(turning.decision, mine)],
+            note=names.because[views.why(turning.decision, rule, mine)],
         )
     ]
 

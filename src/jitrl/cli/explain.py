@@ -20,7 +20,7 @@ from jitrl.cli.output import emit, people
 from jitrl.cli.progress import counted
 from jitrl.cli.settings import Flags, merge
 from jitrl.core.rule import UpdateRule
-from jitrl.errors import ConfigError, InputError
+from jitrl.errors import ConfigError, InputError, StoreError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory import explain as explaining
 from jitrl.report.words import Language
@@ -97,6 +97,8 @@ def _found(place: Path, seed: int | None, given: Sequence[str]) -> tuple[Path, c
     """The memory file, and the settings it was used with: those of its run, else those in force."""
     flags: Flags = {}
     merge(flags, given, "--set")
+    if not place.exists():
+        raise StoreError(f"there is no run folder or memory file {place}")
     folder = place if place.is_dir() else place.parent
     if not (place.is_dir() or (folder / "run.json").is_file()):
         return place, config.load(flags).memory

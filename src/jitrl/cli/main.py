@@ -187,7 +187,12 @@ def _one_line(kind: type[BaseException], error: BaseException, trace: TracebackT
 
 
 def _say(text: str) -> None:
-    from jitrl.cli.output import printable  # slow to load
+    from rich.text import Text  # slow to load, as is the other
+
+    from jitrl.cli.output import people, printable
 
     with suppress(OSError):  # then nobody can be told
-        print(printable(text), file=sys.stderr, flush=True)
+        if sys.stderr is not None and sys.stderr.isatty():
+            people().print(Text(text))  # breaks lines between words
+        else:
+            print(printable(text), file=sys.stderr, flush=True)

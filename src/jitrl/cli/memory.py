@@ -255,11 +255,17 @@ def check(file: FILE, name: NAME = "default", json: JSON = False) -> None:
 
 
 def _reading(file: str, name: str) -> SQLiteStore:
-    held = sorted(Path(given.path(file)).glob("seed-*.db")) if Path(file).is_dir() else []
+    folder = Path(given.path(file))
+    held = sorted(folder.glob("seed-*.db")) if folder.is_dir() else []
     if held:
         raise InputError(
             f"{file} is the folder of a run; name one of its memories: {held[0]}"
             + (f" … {held[-1].name} ({len(held)} seeds)" if len(held) > 1 else "")
+        )
+    inside = sorted(folder.glob("*/seed-*.db")) if folder.is_dir() else []
+    if inside:
+        raise InputError(
+            f"{file} is a folder of runs; name one of their memories: {', '.join(map(str, inside))}"
         )
     return SQLiteStore(given.path(file), memory=name, readonly=True)
 

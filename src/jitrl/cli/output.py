@@ -142,6 +142,21 @@ def writing(path: Path) -> Iterator[None]:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from error
 
 
+def in_folder(path: Path, inside: Path | None = None) -> None:
+    """Refuse a file that is to be written later and has no folder to lie in.
+
+    Args:
+        inside: A folder that will be there by then.
+
+    Raises:
+        StoreError: Naming the folder.
+    """
+    folder = path.resolve().parent
+    if folder.is_dir() or (inside is not None and folder == inside.resolve()):
+        return
+    raise StoreError(f"{path} cannot be written: there is no folder {path.parent}; make it first")
+
+
 def tell(text: str, style: str = "") -> None:
     """Print a line for people, in which markup and control characters do nothing."""
     people().print(Text(text.replace("\n", "�"), style=style), soft_wrap=True)

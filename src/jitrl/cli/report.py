@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -11,13 +12,13 @@ import typer
 from jitrl.analysis.compare import Comparison, compare
 from jitrl.analysis.results import gather
 from jitrl.cli.main import COMMAND
-from jitrl.cli.output import as_json, emit, people, printable, writing
+from jitrl.cli.output import as_json, emit, in_folder, people, printable, writing
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError
 from jitrl.report import chart, page
 from jitrl.report.data import data
 from jitrl.report.markdown import markdown
-from jitrl.report.words import LANGUAGES, Language, Words
+from jitrl.report.words import ENGLISH, LANGUAGES, Language, Words
 
 _KINDS = (".md", ".html", ".json", ".png")
 
@@ -37,26 +38,38 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of Markdown.")] = False,
 ) -> None:
     """Write what came out of runs; without --out, Markdown to stdout."""
-    check(out)
+    check(out, LANGUAGES[lang])
     comparison = compare(gather(folders), base=base, allow=differ, by=by)
-    write(out, comparison, LANGUAGES[lang])
     if json:
         emit(data(comparison, "jitrl.report/1"))
     elif not out:
         print(printable(markdown(comparison, LANGUAGES[lang], COMMAND.get())))
+    write(out, comparison, LANGUAGES[lang])
 
 
-def check(paths: Sequence[Path]) -> None:
-    """Refuse files that cannot be a report, before anything is run.
+def check(paths: Sequence[Path], words: Words = ENGLISH, inside: Path | None = None) -> None:
+    """Refuse files that cannot be written as a report, before anything is run.
+
+    Args:
+        inside: A folder that the command will have made by the time the files are written.
 
     Raises:
         InputError: If the suffix is not known, or the file is the record of a run.
+        MissingExtra: If charts are asked for and the package that draws them is missing.
+        ConfigError: If they cannot be drawn with these words.
+        StoreError: If there is no such folder.
     """
     for path in paths:
         if path.suffix not in _KINDS:
             raise InputError(f"cannot write {path}; use .md, .html, .json or .png")
         if path.resolve().name == "run.json":
             raise InputError(f"{path} is the record of a run; name another file")
+        in_folder(path, inside)
+    if any(path.suffix == ".png" for path in paths):
+        from jitrl.report import png
+
+        with TemporaryDirectory() as folder:  # a trial finds the package and the letters missing
+            png.write(Path(folder) / "trial.png", [chart.Trace("", 0, (0.0, 1.0))], words)
 
 
 def write(paths: Sequence[Path], comparison: Comparison, words: Words) -> None:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from jitrl import config, registry
 from jitrl.analysis.bill import bill
-from jitrl.cli.arms import play_one
+from jitrl.cli.arms import listed, play_one
 from jitrl.cli.listing import Listing
 from jitrl.cli.output import JSON, emit, people, writing
 from jitrl.cli.settings import Flags, with_settings
@@ -23,7 +23,6 @@ from jitrl.report.data import data
 from jitrl.run import experiment, folder
 from jitrl.run.compose import compose
 from jitrl.study import tune as tuning
-from jitrl.types import Task
 
 SCHEMA = "jitrl.tune/1"
 
@@ -59,7 +58,7 @@ def tune(
     settings = config.load(flags)
     where = out or folder.default(settings, "tune")
     settings = _cached(_for_jitrl(settings), where)
-    tasks = _tasks(settings)
+    tasks = experiment.select(listed(settings), settings.run)
 
     def planned() -> tuning.Plan:
         search, held = tuning.split(tasks, held_out, seed)
@@ -95,14 +94,6 @@ def _cached(settings: config.Settings, where: Path) -> config.Settings:
     where.mkdir(parents=True, exist_ok=True)
     options = {**model.options, "cache": str(where / "answers.db")}
     return msgspec.structs.replace(settings, model=msgspec.structs.replace(model, options=options))
-
-
-def _tasks(settings: config.Settings) -> list[Task]:
-    environment = compose(settings).environment()
-    try:
-        return experiment.select(list(environment.tasks()), settings.run)
-    finally:
-        environment.close()
 
 
 def _pace(

@@ -67,6 +67,12 @@ class Checks:
         if self._function is None and episode.status == "aborted":
             return Unscored("the episode was aborted", self.name)
         given = episode.info.get("checks") if self._function is None else self._function(episode)
+        if given is None and self._function is None:
+            return Unscored(
+                "this environment gives no checks; name a function of your own in "
+                "memory.evaluator_options",
+                self.name,
+            )
         if given is None:
             return Unscored("nothing was checked", self.name)
         checks = {

@@ -81,6 +81,7 @@ def run(
     parts: Parts,
     *,
     watch: Callable[[Progress], None] = lambda progress: None,
+    begun: Callable[[int, int], None] = lambda done, total: None,
     command: str = "",
 ) -> Tally:
     """Play what the journals in ``folder`` do not hold yet.
@@ -90,6 +91,7 @@ def run(
 
     Args:
         watch: Called after each episode, from one thread at a time.
+        begun: Called once, when the first episode is begun, with how many of how many are done.
         command: The command line that asked for it, for the record.
 
     Raises:
@@ -110,7 +112,7 @@ def run(
         closing(folders.ledger(folder, settings.budget)) as ledger,
     ):
         campaign = _Campaign(
-            settings, folder, parts, ledger, record.digest, everything, tasks, watch
+            settings, folder, parts, ledger, record.digest, everything, tasks, watch, begun
         )
         started = time.perf_counter()
         try:
@@ -182,13 +184,14 @@ class _Campaign:
         everything: Sequence[Task],
         tasks: Sequence[Task],
         watch: Callable[[Progress], None],
+        begun: Callable[[int, int], None],
     ) -> None:
         self._settings, self._folder, self._parts = settings, folder, parts
         self._proposer = parts.proposer(ledger.meter("act"))
         self._evaluator = parts.evaluator(ledger.meter("judge"))
         self._learning, self._digest = ledger.meter("learn"), digest
         self._ledger = ledger
-        self._tasks, self._watch = tasks, watch
+        self._tasks, self._watch, self._tell_begun = tasks, watch, begun
         self._place = {task.id: i for i, task in enumerate(everything)}
         self._family = {task.id: task.family for task in everything}
         self._stop = threading.Event()
@@ -261,7 +264,11 @@ class _Campaign:
     def _play(self, trial: Trial, agent: EpisodeAgent) -> Episode:
         if self._stop.is_set():
             raise Stopped(f"episode {trial.key} was not begun")
-        self._begun, started = True, time.perf_counter()
+        with self._lock:
+            if not self._begun:
+                self._begun = True
+                self._tell_begun(self._done, self._total)
+        started = time.perf_counter()
         try:
             return play(
                 trial,

@@ -112,8 +112,11 @@ def read(folder: Path) -> Record:
     """
     path = folder / "run.json"
     if not path.is_file():
+        inside = [str(run.parent) for run in sorted(folder.glob("*/run.json"))]
         raise InputError(
-            f"{folder} holds no run (no run.json); `jitrl run --out {folder}` makes one"
+            f"{folder} is a folder of {len(inside)} runs; name one: {', '.join(inside)}"
+            if inside
+            else f"{folder} holds no run (no run.json); `jitrl run --out {folder}` makes one"
         )
     try:
         record = msgspec.json.decode(path.read_bytes(), type=Record)
@@ -141,8 +144,7 @@ def opened(
         ConfigError: If it holds a run of other settings, or is in use.
     """
     record = _record(settings, tasks, seeds, judge, command, embedder)
-    if not (folder / "run.json").is_file() and folder.is_dir() and not _is_begun(folder):
-        raise InputError(f"{folder} is not empty and holds no run; choose a new folder")
+    _not_another(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -159,6 +161,25 @@ def opened(
         yield record
     finally:
         lock.close()
+
+
+def check(
+    folder: Path,
+    settings: Settings,
+    tasks: Sequence[Task],
+    seeds: Sequence[int],
+    judge: Evaluator,
+    embedder: str = "",
+) -> None:
+    """Refuse a folder that a run could not begin or be resumed in, and leave it as it is.
+
+    Raises:
+        InputError: If it holds something else.
+        ConfigError: If it holds a run of other settings.
+    """
+    _not_another(folder)
+    if any(folder.glob("seed-*.db")):
+        _resumed(folder, _record(settings, tasks, seeds, judge, "", embedder))
 
 
 def over(folder: Path, record: Record, seconds: float) -> None:
@@ -259,6 +280,11 @@ def _resumed(folder: Path, record: Record) -> Record:
             "resume it with the same, or choose a new folder"
         )
     return msgspec.structs.replace(record, sessions=[*before.sessions, *record.sessions])
+
+
+def _not_another(folder: Path) -> None:
+    if not (folder / "run.json").is_file() and folder.is_dir() and not _is_begun(folder):
+        raise InputError(f"{folder} is not empty and holds no run; choose a new folder")
 
 
 def _is_begun(folder: Path) -> bool:

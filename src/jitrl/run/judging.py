@@ -77,7 +77,7 @@ def written(settings: Settings, meter: Meter | None = None) -> Writer:
     made = registry.create("models", named.name, named.options, meter=meter)
     if not hasattr(made, "writer"):
         raise ConfigError(
-            f"model {named.name!r} does not write text; name one that does in [writer], such as "
-            'name = "openai" with options.model'
+            f"model {named.name!r} does not write text; name one that does: --set "
+            "writer.name=openai --set writer.options=model=NAME, or [writer] of jitrl.toml"
         )
     return cast(Writer, made.writer())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -36,8 +38,18 @@ def must_find(db: sqlite3.Connection, memory_id: int, key: str) -> tuple[Any, ..
     raw = find_episode(db, memory_id, key)
     if raw is None:
         (name,) = db.execute("SELECT name FROM memory WHERE id = ?", (memory_id,)).fetchone()
-        raise StoreError(f"memory {name!r} has no episode {key!r}")
+        *_, file = db.execute("PRAGMA database_list").fetchone()
+        raise StoreError(f"memory {name!r} has no episode {key!r}{_where_to_look(file, name)}")
     return raw
+
+
+def _where_to_look(file: str, memory: str) -> str:
+    if not file:  # a memory that has none
+        return ""
+    here, path = Path.cwd(), Path(file)
+    file = str(path.relative_to(here)) if path.is_relative_to(here) else file
+    named = "" if memory == "default" else f" --memory {shlex.quote(memory)}"
+    return f" in {file}; `jitrl memory ls {shlex.quote(file)}{named}` lists them"
 
 
 def page_of_episodes(

@@ -283,8 +283,10 @@ class SQLiteStore:
         with self._db.reading() as db:
             raw = reads.must_find(db, self._id, key)
             found = reads.read_decision_records(db, [(raw[0], step)])
+            known = [] if found else reads.read_decisions(db, raw[0], key)
         if not found:
-            raise StoreError(f"episode {key!r} has no decision at step {step}")
+            last = f"; its last one is {key}#{len(known) - 1}" if known else "; it has none"
+            raise StoreError(f"episode {key!r} has no decision at step {step}{last}")
         return found[0]
 
     def decisions(self, *, scope: str | None = None) -> Iterator[DecisionRecord]:

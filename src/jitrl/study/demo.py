@@ -27,6 +27,7 @@ from jitrl.analysis.explain import turned
 from jitrl.analysis.results import read
 from jitrl.config import Budget, Environment, Model, Run, Settings
 from jitrl.core.stats import Difference, paired_difference
+from jitrl.errors import JitRLError
 from jitrl.memory.explain import Explanation, explain
 from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Proposer
@@ -112,6 +113,16 @@ class FirstAttempts:
     static: tuple[float, ...]
     jitrl: tuple[float, ...]
     difference: Difference
+
+
+def is_played(plan: Plan) -> bool:
+    """Whether nothing of the race is left to play."""
+    try:
+        for arm in (STATIC, ARGMAX, JITRL):
+            read(plan.folder / arm, arm)
+    except JitRLError:
+        return False
+    return True
 
 
 def race(plan: Plan, watch: Watch) -> Comparison:

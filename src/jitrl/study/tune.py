@@ -139,9 +139,17 @@ def split(tasks: Sequence[Task], held_out: str, seed: int) -> tuple[list[str], l
     if len(held) < FEWEST_CLUSTERS or not search:
         raise InputError(
             f"{held_out!r} holds out {len(held)} of {len(tasks)} tasks; an interval needs at least "
-            f"{FEWEST_CLUSTERS} held-out tasks and the search at least one other"
+            f"{FEWEST_CLUSTERS} held-out tasks and the search at least one other: "
+            f"{_enough(len(tasks))}"
         )
     return search, held
+
+
+def _enough(tasks: int) -> str:
+    """What to give so that as few as possible are held out, and enough."""
+    if tasks <= FEWEST_CLUSTERS:
+        return f"give at least {FEWEST_CLUSTERS + 1} tasks"
+    return f"give --held-out {math.ceil(100 * FEWEST_CLUSTERS / tasks) / 100:g}"
 
 
 def _drawn(tasks: Sequence[Task], share: float, seed: int) -> list[str]:

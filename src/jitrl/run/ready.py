@@ -1,0 +1,72 @@
+"""Whether runs can be played, asked of each before the first of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from jitrl import registry
+from jitrl.config import Budget, Run, Settings
+from jitrl.models.calls import Meter
+from jitrl.run import folder as folders
+from jitrl.run.experiment import Parts, seeds_of, select
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Task
+
+
+class Readiness:
+    """Makes the parts of runs for a trial; what many of them share is made once.
+
+    Nothing is played, no model is asked and no folder of a run is written to.
+    """
+
+    def __init__(self) -> None:
+        self._listed: list[tuple[Settings, Sequence[Task]]] = []
+        self._models: list[Settings] = []
+
+    def check(self, settings: Settings, parts: Parts, folder: Path) -> None:
+        """Refuse a run that could not begin.
+
+        Raises:
+            ConfigError: If a part cannot be made or does not go with another, no task is selected,
+                or the folder holds a run of other settings.
+            MissingExtra: If a part needs a package that is not there.
+            InputError: If the folder holds something else.
+        """
+        tasks = select(self._tasks(settings, parts), settings.run)
+        judge = parts.evaluator(None)
+        folders.check(folder, settings, tasks, seeds_of(settings.run), judge, parts.embedder)
+        with (
+            TemporaryDirectory() as place,
+            closing(folders.ledger(Path(place), Budget())) as ledger,
+            closing(SQLiteStore(":memory:")) as store,
+        ):
+            self._model(settings, ledger.meter("act"))
+            evaluator = parts.evaluator(ledger.meter("judge"))
+            agent = parts.agent(store, evaluator, settings.memory, ledger.meter("learn"))
+            until = store.head() if settings.run.schedule == "rounds" else None
+            agent.episode(exclude=_some_excluded(settings.run, tasks), until=until)
+
+    def _tasks(self, settings: Settings, parts: Parts) -> Sequence[Task]:
+        for before, tasks in self._listed:
+            if before.environment == settings.environment:
+                return tasks
+        with closing(parts.environment()) as environment:
+            tasks = tuple(environment.tasks())
+        self._listed.append((settings, tasks))
+        return tasks
+
+    def _model(self, settings: Settings, meter: Meter) -> None:
+        """Make the model, once for all runs that have the same; it is not probed, which costs."""
+        model = settings.model
+        if all(before.model != model for before in self._models):
+            registry.create("models", model.name, model.options, meter=meter)
+            self._models.append(settings)
+
+
+def _some_excluded(run: Run, tasks: Sequence[Task]) -> frozenset[str]:
+    """Tasks that an agent may be asked to leave out; not every agent can leave some out."""
+    left_out: Collection[str] = () if run.protocol == "repeat" else (tasks[0].id,)
+    return frozenset(left_out)

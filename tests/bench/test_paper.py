@@ -42,7 +42,7 @@ def test_results_in_json_are_found_where_their_runs_are_not(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps({"schema": "jitrl.compare/1", "rows": [row]}))
     [group] = measured.groups(tmp_path)
     assert group.rows == (row,)
-    assert "1 tasks x 2 attempts x 1 seeds, evaluator environment (told the gold" in group.terms
+    assert "1 task × 2 attempts × 1 seed, evaluator environment (told the gold" in group.terms
 
 
 @pytest.mark.parametrize("what", choices.CHOICES)

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 
@@ -151,3 +152,13 @@ def test_config_shows_what_the_preset_makes_of_rule_retrieval_and_gamma(jitrl, m
     assert shown["memory.rule.explore"] == (0.05, "preset paper-web")
     assert shown["memory.retrieval.k"] == (10, "preset paper-web")
     assert shown["memory.gamma"] == (0.1, "preset paper-web")
+
+
+@pytest.mark.parametrize("words", [(), ("explain",), ("memory",), ("memory", "show"), ("bench",)])
+def test_help_gives_no_value_to_flags_and_arguments_without_brackets_of_their_own(jitrl, words):
+    help = jitrl(*words, "--help").out
+    assert "Usage: jitrl" in help
+    assert not re.search("<bool>|BOOLEAN|[{]", help)
+    if words == ("explain",):
+        assert "PLACE [DECISION]" in help
+        assert "<path>" in help or "PATH" in help

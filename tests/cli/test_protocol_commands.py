@@ -28,7 +28,7 @@ def test_a_choice_is_measured_with_curve_shares_and_report_and_goes_on_where_it_
     assert 0 < done.data["shares"]["default"]["share"] < 1
     assert done.data["shares"]["static"]["share"] is None
     page = (tmp_path / "here" / "c" / "report.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 6
     assert ">beta 300</text>" in page
     assert jitrl(*asked).data["rows"] == done.data["rows"]
 
@@ -128,6 +128,7 @@ def test_the_table_of_the_paper_is_run_under_its_protocol_and_found_again(jitrl)
     assert [row["agent"] for row in group["rows"]] == ["jitrl", "static"]
     assert {row["attempts"] for row in group["rows"]} == {5}
     read = jitrl("bench", "paper", "p", "--json")
+    assert read.err.index("Measured here") < read.err.index("Printed in the paper")
     assert read.data["measured"] == done.data["measured"]
     assert "+0.113" in read.err  # the paper's lead, beside the one measured here
     again = jitrl(*asked)

@@ -15,7 +15,18 @@ def test_a_run_prints_its_numbers_for_people_and_nothing_else(jitrl):
     done = jitrl("run", *SMALL, "--agent", "static")
     assert (done.code, done.out) == (0, "")
     assert "static" in done.err
-    assert "8 tasks × 12 attempts × 1 seed " in done.err
+    assert "8 tasks × 12 attempts × 1 seed " in " ".join(done.err.split())
+
+
+def test_a_single_run_is_called_by_its_agent_and_has_no_notes_that_do_not_apply(jitrl):
+    done = jitrl("run", *ENV, *MODEL, "--attempts", "1", "--tasks", "2", "--agent", "static")
+    assert done.code == 0, done.err
+    table = done.err[done.err.index("agent") :].splitlines()
+    assert table[0].split() == ["agent", "Avg"]
+    assert table[1].split()[0] == "static"
+    for said in ("pass@", "Best of", "verdict", "Intervals", "toy-static-"):
+        assert said not in "\n".join(table[:-1])
+    assert len(table) < 10
 
 
 def test_a_run_prints_data_when_asked_to(jitrl):

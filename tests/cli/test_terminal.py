@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 import jitrl as package
-from jitrl.cli.output import folded, people, printable, tell
+from jitrl.cli.output import folded, people, printable, table, tell
 
 EVIL = "\x1b[2Jb\x07\x9b\u202e\r"
 
@@ -133,3 +133,14 @@ def test_what_is_printed_is_folded_and_what_is_one_line_is_not(capsys):
 def test_folding_keeps_every_letter(said, width):
     shown = folded(Text(said), width).plain
     assert shown.replace(" ", "").replace("\n", "") == said.replace(" ", "").replace("\n", "")
+
+
+def test_no_line_of_a_table_ends_with_blanks(capsys):
+    made = table("agent", "note")
+    made.add_row("a", "short")
+    made.add_row("b", "a longer one")
+    people().print(made)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rstrip() for line in lines] == lines
+    assert lines[1].split() == ["a", "short"]
+    assert lines[1].index("short") == lines[2].index("a longer") == lines[0].index("note")

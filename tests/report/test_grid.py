@@ -76,6 +76,29 @@ def test_where_the_solution_in_the_prompt_does_not_show_prompt_agents_are_marked
     assert ENGLISH.oracle in terms.every(comparison.lines[1], ENGLISH)
 
 
+def test_with_few_tasks_nobody_knows_whether_prompts_can_be_tested():
+    few = [result(n, learned(3), agent=n) for n in ("static", "oracle-hint", "reflexion")]
+    comparison = compare(few)
+    assert "is not known with so few tasks" in terms.warning(comparison, ENGLISH)
+    assert "任务太少，不知道" in terms.warning(comparison, CHINESE)
+    assert "noise" not in terms.warning(comparison, ENGLISH)
+    assert cells(comparison, "reflexion")["agent"] == "reflexion"
+    assert data(comparison, "x")["cannot_test_prompts"] is False
+    same = compare([result(n, np.ones((9, 1, 2)), agent=n) for n in ("static", "oracle-hint")])
+    assert same.cannot_test_prompts
+
+
+def test_one_attempt_has_neither_a_best_nor_a_last():
+    one = [low_of(np.zeros((8, 1, 1))), result("a", np.ones((8, 1, 1)))]
+    shown = grid.scores(compare(one), ENGLISH)
+    assert shown.keys == ("agent", "avg", "difference", "verdict")
+    assert [row.cells[0] for row in shown.rows] == ["static", "a"]
+    for words in (ENGLISH, CHINESE):
+        assert "pass@" not in page.html(compare(one), words)
+    assert terms.note(compare([low_of(np.zeros((2, 1, 1)))]), ENGLISH) == ""
+    assert "verdict" not in terms.note(compare([low_of(learned())]), ENGLISH)
+
+
 def test_where_the_solution_in_the_prompt_helps_nothing_is_marked():
     told = result("oracle-hint", learned(start=0.9), agent="oracle-hint")
     comparison = compare([low(), told, low("reflexion", "reflexion")])

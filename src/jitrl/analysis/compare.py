@@ -119,7 +119,17 @@ class Comparison:
     @property
     def cannot_test_prompts(self) -> bool:
         """Whether even the solution in the prompt does not show in this model's scores."""
-        return self.hint is not None and self.hint.verdict != "better"
+        is_known = self.hint is not None and not self.has_too_few_for_hint
+        return is_known and self.hint is not None and self.hint.verdict != "better"
+
+    @property
+    def has_too_few_for_hint(self) -> bool:
+        """Whether there are too few clusters to say what the solution in the prompt does."""
+        match self.hint:
+            case Difference(interval=NoInterval(is_constant=False)):
+                return True
+            case _:
+                return False
 
     def meets(self, demand: Demand) -> bool:
         """Whether each run is better than the base, or is not worse."""

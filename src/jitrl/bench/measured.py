@@ -13,6 +13,7 @@ from jitrl.analysis import compare
 from jitrl.analysis.results import Result, read
 from jitrl.errors import ConfigError, InputError
 from jitrl.report.data import data
+from jitrl.report.words import ENGLISH
 
 _SCHEMAS = ("jitrl.compare/", "jitrl.report/", "jitrl.run/", "jitrl.bench.choices/")
 
@@ -91,8 +92,8 @@ def _rows(path: Path) -> tuple[Mapping[str, Any], ...]:
 
 def _said(row: Mapping[str, Any]) -> str:
     told = "told the gold outcome" if row["told"] else "blind"
+    size = ENGLISH.sized(len(row["tasks"]), row["attempts"], len(row["seeds"]))
     return (
         f"{row['environment']}, {row['model']} ({', '.join(row['scorers'])}), "
-        f"{len(row['tasks'])} tasks x {row['attempts']} attempts x {len(row['seeds'])} seeds, "
-        f"evaluator {row['evaluator']} ({told}), {row['protocol']}, commit {row['commit']}"
+        f"{size}, evaluator {row['evaluator']} ({told}), {row['protocol']}, commit {row['commit']}"
     )

@@ -129,6 +129,17 @@ def _agree(estimates: Sequence[Estimate], limit: float | None, yes: bool) -> Non
 
 
 def _show(local: Sequence[Group]) -> None:
+    """What was measured here first, then the paper's own figures."""
+    if local:
+        people().print(Text("Measured here, each group on equal terms", style="bold"))
+    for group in local:
+        people().print(Text(f"{group.place}: {group.terms}", style="dim"))
+        people().print(_measured(group.rows))
+        people().print()
+    _show_paper()
+
+
+def _show_paper() -> None:
     from jitrl.bench.paper import CAVEATS, DOLLARS, FIGURES, SOURCE
 
     tables: dict[str, list[Figure]] = {}
@@ -141,16 +152,10 @@ def _show(local: Sequence[Group]) -> None:
             shown.add_row(figure.method, _plain(figure.avg), _plain(figure.final))
         people().print(shown)
         people().print()
-    people().print("Cost, dollars: " + ", ".join(f"{m} {d:,}" for m, d in DOLLARS.items()) + ".")
+    said = "Cost, dollars: " + ", ".join(f"{m} {d:,}" for m, d in DOLLARS.items()) + "."
+    people().print(Text(said))
     for caveat in CAVEATS:
         people().print(Text(f"- {caveat}", style="dim"))
-    if local:
-        people().print()
-        people().print(Text("Measured here, each group on equal terms", style="bold"))
-    for group in local:
-        people().print(Text(f"{group.place}: {group.terms}", style="dim"))
-        people().print(_measured(group.rows))
-        people().print()
 
 
 def _measured(rows: Sequence[Mapping[str, Any]]) -> Any:

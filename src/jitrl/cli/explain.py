@@ -35,7 +35,7 @@ def explain(
         Path, typer.Argument(metavar="PLACE", help="A memory file, or the folder of a run.")
     ],
     decision: Annotated[
-        str, typer.Argument(metavar="[DECISION]", help="EPISODE#STEP; not with --changed.")
+        str, typer.Argument(metavar="DECISION", help="EPISODE#STEP; not with --changed.")
     ] = "",
     changed: Annotated[
         bool, typer.Option("--changed", help="List the decisions that the memory turned round.")

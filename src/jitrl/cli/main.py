@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 
 import jitrl
+from jitrl.cli.usage import plain
 from jitrl.errors import JitRLError, StoreError
 
 COMMANDS = {
@@ -63,6 +64,7 @@ def build(load: Collection[str]) -> typer.Typer:
             command = getattr(module, name)
             paragraphs = (command.__doc__ or "").split("\n\n")
             app.command(name, help="\n\n".join(" ".join(p.split()) for p in paragraphs))(command)
+    plain(app)
     return app
 
 

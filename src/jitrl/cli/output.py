@@ -55,11 +55,22 @@ class _Console(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
+        blanks: list[Segment] = []  # not yet known to stand at the end of a line
         for segment in super().render(renderable, options):
-            if segment.control or segment.text.isprintable():
-                yield segment
-            else:
-                yield Segment(printable(segment.text), segment.style)
+            if segment.control:
+                yield from (*blanks, segment)
+                blanks = []
+                continue
+            text = segment.text if segment.text.isprintable() else printable(segment.text)
+            if text.startswith("\n"):
+                blanks = []
+            shown = text.rstrip(" ")
+            if shown:
+                yield from (*blanks, Segment(shown, segment.style))
+                blanks = []
+            if shown != text:
+                blanks.append(Segment(text[len(shown) :], segment.style))
+        yield from blanks
 
 
 def _clean(part: RenderableType) -> None:

@@ -10,7 +10,7 @@ import typer
 from jitrl import config
 from jitrl.analysis import compare, results
 from jitrl.cli.arms import play_one
-from jitrl.cli.output import JSON, emit, people
+from jitrl.cli.output import JSON, emit, tell
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
 from jitrl.report.data import data
@@ -35,9 +35,9 @@ def run(
     settings = config.load(flags)
     where, parts = out or folder.default(settings), compose(settings)
     play_one(settings.run.agent, settings, parts, where)
-    comparison = compare.compare([results.read(where)])
+    comparison = compare.compare([results.read(where, settings.run.agent)])
     if json:
         emit({**data(comparison, "jitrl.run/1"), "folder": str(where)})
         return
     show(comparison)
-    people().print(f"{where}: jitrl report {where} --out report.html")
+    tell(f"{where}: jitrl report {where} --out report.html")

@@ -23,8 +23,9 @@ def show(comparison: Comparison) -> None:
     warned = terms.warning(comparison, ENGLISH)
     if warned:
         people().print(Text(warned, style="bold"))
-    people().print()
-    _fitted(grid.costs(comparison, ENGLISH), _SPARE_COST)
+    if len(comparison.lines) > 1:  # the terms of a single one hold its cost
+        people().print()
+        _fitted(grid.costs(comparison, ENGLISH), _SPARE_COST)
     people().print()
     if len(comparison.lines) > 1:
         said = ENGLISH.equal.format(" · ".join(terms.shared(comparison, ENGLISH)))
@@ -34,7 +35,8 @@ def show(comparison: Comparison) -> None:
         alone = len(comparison.lines) == 1
         said = terms.every(line, ENGLISH) if alone else terms.own(comparison, line, ENGLISH)
         people().print(Text(f"{name}: {said}", style="dim"))
-    people().print(Text(terms.note(comparison, ENGLISH), style="dim"))
+    if note := terms.note(comparison, ENGLISH):
+        people().print(Text(note, style="dim"))
 
 
 def _fitted(shown: grid.Grid, spare: tuple[str, ...]) -> None:

@@ -47,8 +47,8 @@ class Grid:
 def scores(comparison: Comparison, words: Words) -> Grid:
     """Scores of each run, then what replaying the base's best attempt would reach.
 
-    The last five attempts are a column where there are more than five, differences where there is
-    a second run.
+    The last five attempts are a column where there are more than five, the first, the last and the
+    best where there is a second attempt, differences where there is a second run.
     """
     k = comparison.shape[2]
     heads: dict[Column, str] = {
@@ -63,7 +63,7 @@ def scores(comparison: Comparison, words: Words) -> Grid:
         "rival": words.rival,
     }
     rows = [Row(tuple(_cells(comparison, line, words).values()), line) for line in comparison.lines]
-    if len(comparison.lines) > 1:
+    if len(comparison.lines) > 1 and k > 1:
         best = number(comparison.first.summary.best, comparison.passed)
         name = words.reference.format(base=comparison.base, k=k)
         rows.append(Row((name, best, *(NONE,) * (len(heads) - 2)), None))
@@ -71,6 +71,8 @@ def scores(comparison: Comparison, words: Words) -> Grid:
     left_out = set[Column]()
     if k <= 5:
         left_out |= {"last"}
+    if k == 1:
+        left_out |= {"first", "final", "best"}
     if len(comparison.lines) < 2:
         left_out |= {"difference", "verdict"}
     if len(comparison.lines) < 3:

@@ -56,7 +56,7 @@ def html(
         for line in comparison.lines
         if len(comparison.lines) > 1
     ]
-    warned = terms.warning(comparison, words)
+    warned, note = terms.warning(comparison, words), terms.note(comparison, words)
     return _PAGE.format(
         code=words.code,
         title=_text(title or words.title),
@@ -67,7 +67,7 @@ def html(
         equal=_text(" " + words.equal.format(" · ".join(equal))) if equal else "",
         warning=f'<p class="warning">{_text(warned)}</p>\n' if warned else "",
         scores=_table(grid.scores(comparison, words)),
-        note=_text(terms.note(comparison, words)),
+        note=f'<p class="note">{_text(note)}</p>\n' if note else "",
         curve=_text(words.curve),
         chart=_both(partial(chart.svg, chart.traces(comparison, words), words)),
         legend=_text(words.legend),
@@ -237,8 +237,7 @@ _PAGE = """\
 <h1>{title}</h1>
 <p class="note">{played}{equal}</p>
 {first}{warning}{scores}
-<p class="note">{note}</p>
-<h2>{curve}</h2>
+{note}<h2>{curve}</h2>
 {chart}
 <p class="note">{legend}</p>
 {forest}{more}<h2>{cost}</h2>

@@ -71,14 +71,17 @@ def _cost(result: Result, words: Words) -> str:
 
 
 def note(comparison: Comparison, words: Words) -> str:
-    """How to read the table."""
-    clusters = _clusters(comparison, words)
-    said = words.note.format(k=comparison.shape[2], clusters=clusters)
+    """How to read the table, as far as it has such numbers."""
+    clusters, k = _clusters(comparison, words), comparison.shape[2]
+    are_many, stop = len(comparison.lines) > 1, "。" if words.code == "zh" else "."
     held = comparison.shape[0 if comparison.by == "task" else 1]
-    said += alike(comparison, words)
-    if held >= FEWEST_CLUSTERS or len(comparison.lines) == 1:
-        return said
-    return said + words.few.format(n=held, clusters=clusters, fewest=FEWEST_CLUSTERS)
+    said = words.note.format(k=k) if k > 1 else ""
+    if held >= FEWEST_CLUSTERS:
+        said += words.intervals.format(clusters=clusters)
+        said += (words.leaves_out if are_many else "") + stop + alike(comparison, words)
+    elif are_many:
+        said += words.few.format(n=held, clusters=clusters, fewest=FEWEST_CLUSTERS)
+    return said.strip()
 
 
 def _clusters(comparison: Comparison, words: Words) -> str:
@@ -105,10 +108,14 @@ def _is_any_constant(intervals: Sequence[Interval | NoInterval]) -> bool:
 
 
 def warning(comparison: Comparison, words: Words) -> str:
-    """That prompt methods cannot be tested with this model, if so; else ""."""
-    if comparison.hint is None or not comparison.cannot_test_prompts:
+    """That prompt methods cannot be tested with this model, or that it is unknown; else ""."""
+    if comparison.hint is None:
         return ""
-    return words.hint.format(difference=grid.difference(comparison.hint))
+    difference = grid.difference(comparison.hint)
+    if comparison.has_too_few_for_hint:
+        clusters = _clusters(comparison, words)
+        return words.hint_unknown.format(difference=difference, clusters=clusters)
+    return words.hint.format(difference=difference) if comparison.cannot_test_prompts else ""
 
 
 def played(comparison: Comparison, words: Words) -> str:

@@ -46,12 +46,15 @@ class Words:
     unscored: str
     differs: str
     note: str
+    intervals: str
+    leaves_out: str
     few: str
     alike: str
     alike_verdict: str
     played: str
     legend: str
     hint: str
+    hint_unknown: str
     mark: str
     star: str
     oracle: str
@@ -133,8 +136,9 @@ ENGLISH = Words(
         "Avg: mean over attempts. First, Final: first and last attempt. Best of {k}: the best "
         "attempt of each task and seed (pass@{k} for scores of 0 or 1), which replaying one lucky "
         "attempt would reach. "
-        "Intervals: 95 %, BCa bootstrap over {clusters}; a verdict needs one that leaves out 0."
     ),
+    intervals="Intervals: 95 %, BCa bootstrap over {clusters}",
+    leaves_out="; a verdict needs one that leaves out 0",
     few=" n < {fewest}: no interval, as it needs {fewest} {clusters} or more; here n = {n}.",
     alike=" [–]: no interval, as all {clusters} score alike and there is nothing to resample.",
     alike_verdict=" The verdict then rests on the sign: that all {clusters} differ to one side by "
@@ -145,6 +149,8 @@ ENGLISH = Words(
     hint="This model cannot test prompt methods: with the solution in its prompt (oracle-hint) it "
     "scores {difference} against static, which is within noise. Rows marked † act through the "
     "prompt alone and say nothing about their methods.",
+    hint_unknown="Whether this model can test prompt methods is not known with so few {clusters}: "
+    "with the solution in its prompt (oracle-hint) it scores {difference} against static.",
     mark="†",
     star="*",
     oracle="is given the solution: a bound, no competitor",
@@ -224,8 +230,9 @@ CHINESE = Words(
     note=(
         "平均：各次尝试的均值。首次、末次：第一次与最后一次尝试。{k} 次取优：每个任务和种子的"
         "最好一次（得分为 0/1 时即 pass@{k}），照搬一次侥幸的尝试就能达到。"
-        "区间：95 %，按{clusters}重抽样的 BCa 自助法；区间不含 0 才下结论。"
     ),
+    intervals="区间：95 %，按{clusters}重抽样的 BCa 自助法",
+    leaves_out="；区间不含 0 才下结论",
     few="n < {fewest}：至少 {fewest} 个{clusters}才有区间，此处 n = {n}。",
     alike="[–]：各{clusters}得分全同，无可重抽样，故无区间。",
     alike_verdict="此时按正负号下结论：各{clusters}碰巧都偏向同一边的概率不足 5 %。",
@@ -233,6 +240,8 @@ CHINESE = Words(
     legend="色带或竖线：每次尝试均值的 95 % 区间。虚线：基准至该次尝试为止的最好得分。",
     hint="该模型不能检验提示词类方法：提示词中给出解答（oracle-hint）时，与 static 之差为 "
     "{difference}，在误差之内。标 † 的行只通过提示词起作用，不能说明其方法的好坏。",
+    hint_unknown="{clusters}太少，不知道该模型能否检验提示词类方法：提示词中给出解答（oracle-hint）"
+    "时，与 static 之差为 {difference}。",
     mark="†",
     star="*",
     oracle="已给出解答：只作上限，不参与比较",

@@ -13,11 +13,12 @@ import jitrl
 
 ROOT = Path(jitrl.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
-WORDS = frozenset({"types", "ports", "training", "errors", "functions"})
+WORDS = frozenset({"types", "ports", "training", "errors", "functions", "extras"})
 """What every part of the house may import."""
 MAY_IMPORT = {
     "types": frozenset({"types"}),
-    "errors": frozenset(),
+    "errors": frozenset({"extras"}),
+    "extras": frozenset(),
     "ports": frozenset({"types"}),
     "training": frozenset({"types"}),
     "functions": frozenset({"errors"}),

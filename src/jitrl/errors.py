@@ -24,7 +24,15 @@ class ConfigError(JitRLError):
 
 
 class MissingExtra(ConfigError):
-    """An optional package is needed; the message holds the command that installs it."""
+    """An optional package is needed; the message holds the command that installs it.
+
+    Written as ``pip install 'jitrl[EXTRA]'``, it is told as the command that works here.
+    """
+
+    def __init__(self, message: str) -> None:
+        from jitrl.extras import here  # slow to load
+
+        super().__init__(here(message))
 
 
 class StoreError(JitRLError):

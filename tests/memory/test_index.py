@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from jitrl import extras
 from jitrl.core.similarity import Retrieval, similarity
 from jitrl.memory.index import StateIndex
 from jitrl.types import State
@@ -146,7 +147,7 @@ def test_without_numba_its_kernel_names_the_command_that_installs_it():
         "except MissingExtra as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert "pip install 'jitrl[numba]'" in done.stdout
+    assert f": {extras.command('numba')}, or use" in done.stdout
 
 
 def test_a_megabyte_state_is_stored_and_found_beside_short_ones():

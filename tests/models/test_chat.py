@@ -7,6 +7,7 @@ import time
 import pytest
 from loopback import Reply, chat, echo, serving
 
+from jitrl import extras
 from jitrl.errors import ConfigError, LogprobsUnavailable, ModelError
 from jitrl.models.calls import Message, Rate, Transient, Write
 from jitrl.models.channel import Channel, ReplayMiss, Retry
@@ -347,7 +348,7 @@ def test_a_missing_package_is_named_with_the_command_that_mends_it():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MissingExtra" in done.stderr
-    assert "pip install 'jitrl[openai]'" in done.stderr
+    assert f": {extras.command('openai')}" in done.stderr
 
 
 # --- repeating a run -------------------------------------------------------------------------

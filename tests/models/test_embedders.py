@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from jitrl import extras
 from jitrl.errors import ConfigError, MissingExtra, ModelError
 from jitrl.models.embedded import EmbeddedEndpoint
 from jitrl.models.embedder import MOST, WINDOW, EmbeddedEmbedder
@@ -103,7 +104,7 @@ def test_without_wordllama_its_embedder_names_the_command_that_installs_it():
         "except MissingExtra as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert "pip install 'jitrl[wordllama]'" in done.stdout
+    assert f": {extras.command('wordllama')}, or use" in done.stdout
     assert issubclass(MissingExtra, ConfigError)
 
 

@@ -73,6 +73,7 @@ def choices(
     from jitrl.bench.choices import CHOICES, SCHEMA, WORLDS, fitting, given
     from jitrl.cli.arms import listed, parsed, play
     from jitrl.cli.table import show
+    from jitrl.extras import command
     from jitrl.report.data import data
     from jitrl.run import folder
 
@@ -89,9 +90,7 @@ def choices(
         if arm.label not in missing
     ]
     for extra in dict.fromkeys(missing.values()):
-        people().print(
-            f"left out, since it is not installed: {extra} (pip install 'jitrl[{extra}]')"
-        )
+        people().print(f"left out, since it is not installed: {extra} ({command(extra)})")
     where = out or folder.default(config.load(asked), f"choices-{what}")
     people().print(f"{choice.asks} {len(arms)} arms in {where}")
     results = gather(play(arms, where))

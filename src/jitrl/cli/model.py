@@ -15,7 +15,7 @@ import numpy as np
 import typer
 from rich.text import Text
 
-from jitrl import config, config_values, registry
+from jitrl import config, config_values, extras, registry
 from jitrl.bench.scoring import bench_scoring
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.errors import ConfigError, InputError, ModelError
@@ -185,7 +185,7 @@ def _described(name: str) -> tuple[str, str]:
         if name == "embedded":
             embedded.installed()
         if name == "openai" and find_spec("openai") is None:
-            needs = "pip install 'jitrl[openai]'"
+            needs = extras.command("openai")
     except (ConfigError, ModelError) as error:
         needs = str(error)
     return about.partition("\n")[0], needs

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from jitrl.errors import ConfigError, InputError, ModelError
+from jitrl.extras import command
 from jitrl.models.calls import Answer, Continue, Meter, Request
 from jitrl.models.continuations import Continuations
 from jitrl.models.gguf import GGUF
@@ -237,6 +238,6 @@ def _limit_threads(threads: int) -> None:
     try:
         threadpoolctl = importlib.import_module("threadpoolctl")
     except ModuleNotFoundError:
-        _log.info("BLAS threads are not limited: pip install 'jitrl[embedded]'")
+        _log.info("BLAS threads are not limited: %s", command("embedded"))
         return
     threadpoolctl.threadpool_limits(limits=threads, user_api="blas")

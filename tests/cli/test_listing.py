@@ -58,7 +58,7 @@ def test_actions_and_keys_are_whole_at_80_columns(jitrl, narrow):
 def test_a_comparison_keeps_agent_numbers_and_verdict_at_80_columns(jitrl, narrow):
     play = ("--env", "toy", "--env-options", "tasks=4", "--model", "scripted", "--attempts", "2")
     said = jitrl("compare", *play, "--out", "c").err
-    row = next(line for line in said.splitlines() if line.startswith("jitrl "))
+    row = next(line for line in said.splitlines() if line.startswith("jitrl  "))
     assert "…" not in row
     assert row.split()[0] == "jitrl"
     assert row.rstrip().endswith("[n < 6]  no evidence")

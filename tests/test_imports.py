@@ -186,7 +186,7 @@ except SystemExit as end:
 def test_help_loads_no_command_and_nothing_heavy():
     _, modules = loaded_by(HELP)
     ours = {module for module in modules if module.startswith("jitrl")}
-    assert ours == {"jitrl", "jitrl.cli", "jitrl.cli.main", "jitrl.errors"}
+    assert ours == {"jitrl", "jitrl.cli", "jitrl.cli.main", "jitrl.cli.usage", "jitrl.errors"}
     assert not [module for module in modules if module.split(".")[0] in HEAVY]
 
 

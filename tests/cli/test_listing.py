@@ -46,6 +46,34 @@ def test_a_row_that_does_not_fit_gives_each_text_a_line_of_its_own():
     ]
 
 
+def test_where_rows_are_numbered_numbers_stay_in_lines_and_texts_stand_below():
+    made = Listing(("candidate", "p", "z", "why"), texts=frozenset({0, 3}), is_numbered=True)
+    made.add(ACTION, "30.7%", "+1.0", "returns")
+    made.add("b", "9.1%", "-10.0")
+    assert [line.rstrip() for line in rendered(made, 70)] == [
+        "#      p      z",
+        "1  30.7%   +1.0",
+        "2   9.1%  -10.0",
+        "#  candidate",
+        f"1  {ACTION}",
+        "   why: returns",
+        "2  b",
+    ]
+    assert len(rendered(made, 120)) == 3
+    assert rendered(made, 12)[0] == "candidate"
+
+
+def test_candidates_of_a_decision_keep_their_numbers_in_one_line_at_80_columns(jitrl, narrow):
+    with package.open("m.db") as memory, memory.episode("a task", key="k") as episode:
+        episode.decide("a page", {ACTION: 0.5, "b": 0.0})
+        episode.finish(outcome=1)
+    lines = jitrl("explain", "m.db", "k#0").err.splitlines()
+    head = next(i for i, line in enumerate(lines) if "p before" in line)
+    assert lines[head].split()[:3] == ["#", "p", "before"]
+    assert [line.split()[0] for line in lines[head + 1 : head + 3]] == ["1", "2"]
+    assert f"1  {ACTION}" in lines
+
+
 def test_actions_and_keys_are_whole_at_80_columns(jitrl, narrow):
     key = "find:list:3/attempt-004/a-rather-long-key/seed-0"
     with package.open("m.db") as memory, memory.episode("a task", key=key) as episode:

@@ -112,7 +112,7 @@ def _candidates(
     heads = [words.prior, words.visits, words.q, words.returns, words.bonus]
     if has_others := any(c.transfer for c in decision.candidates):
         heads.append(lessons.WORDS[words.lang].column)
-    listing = Listing((words.candidate, *heads, words.logits, words.after))
+    listing = Listing((words.candidate, *heads, words.logits, words.after), is_numbered=True)
     ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
     shown = ranked[:lines]
     shown += [
@@ -140,7 +140,9 @@ def _neighbors(
 ) -> RenderableType:
     heads = (words.similarity, words.weight, words.visits, words.returned)
     listing = Listing(
-        (words.candidate, *heads, words.episodes, words.rows), texts=frozenset({0, 5, 6})
+        (words.candidate, *heads, words.episodes, words.rows),
+        texts=frozenset({0, 5, 6}),
+        is_numbered=True,
     )
     found = views.causes(of, rule)
     for cause in found[:lines]:

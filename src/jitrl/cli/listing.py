@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -25,12 +26,15 @@ class Listing:
         heads: Headings; the first column is a text.
         texts: Columns that get a line of their own where the table does not fit.
         left: Columns of a few words, flush left; what is left are numbers, flush right.
+        is_numbered: Where the table does not fit, its numbers alone make one, and the texts stand
+            below it by the number of their row; else each row is a block of lines.
         notes: Lines after the last row, as for what is not listed.
     """
 
     heads: Sequence[str]
     texts: frozenset[int] = frozenset({0})
     left: frozenset[int] = frozenset()
+    is_numbered: bool = False
     notes: list[str] = field(default_factory=list)
     _rows: list[tuple[list[Text], str]] = field(default_factory=list)
 
@@ -51,6 +55,9 @@ class Listing:
         table = self._table()
         if breadth(table, console) <= options.max_width:
             yield table
+        elif self.is_numbered and breadth(self._numbers(), console) <= options.max_width:
+            yield self._numbers()
+            yield from self._texts()
         else:
             yield from self._blocks()
         yield from (Text(note, style="dim") for note in self.notes)
@@ -65,6 +72,30 @@ class Listing:
         for cells, style in self._rows:
             table.add_row(*cells, style=style)
         return table
+
+    def _numbers(self) -> Table:
+        """The columns that are no texts, after the number of each row."""
+        short = [i for i in range(len(self.heads)) if i not in self.texts]
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+        table.add_column(Text("#"), justify="right", header_style="dim", no_wrap=True)
+        for i in short:
+            justify: Literal["left", "right"] = "left" if i in self.left else "right"
+            table.add_column(Text(self.heads[i]), justify=justify, header_style="dim", no_wrap=True)
+        for number, (cells, style) in enumerate(self._rows, 1):
+            table.add_row(f"{number}", *(cells[i] for i in short), style=style)
+        return table
+
+    def _texts(self) -> Iterator[Text]:
+        """What each number stands for; its texts go on below each other."""
+        first, *rest = sorted(self.texts)
+        width = len(str(len(self._rows)))
+        yield Text(f"{'#':>{width}}  {self.heads[first]}", style="dim")
+        for number, (cells, style) in enumerate(self._rows, 1):
+            yield _styled(Text(f"{number:>{width}}  ", overflow="fold") + cells[first], style)
+            blank = " " * (width + _GAP)
+            said = [(self.heads[i], cells[i]) for i in rest if cells[i].plain]
+            for head, cell in said:
+                yield _styled(Text(f"{blank}{head}: ", overflow="fold") + cell, style)
 
     def _blocks(self) -> Iterator[Text]:
         first, *rest = sorted(self.texts)

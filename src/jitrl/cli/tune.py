@@ -131,7 +131,7 @@ def _write(path: Path, found: tuning.Tuned) -> Path | None:
 
 
 def _show(found: tuning.Tuned, written: Path | None) -> None:
-    tried = Listing(("changes", "rounds", "score in the search"))
+    tried = Listing(("changes", "rounds", "score in the search"), is_numbered=True)
     for one in found.tried[:10]:
         changes = ", ".join(f"{name}={value}" for name, value in one.candidate.changes.items())
         tried.add(changes or "none: as it is", f"{one.rounds}", f"{one.score:.3f}")

@@ -120,9 +120,9 @@ def test_what_is_scaled_down_and_what_untrusted_rows_nudge_is_said(jitrl, lang, 
                 episode.decide("a page", {"left": 0.0, "right": -0.4})
                 episode.finish(outcome=True, basis="user_feedback", principal=key)
     asked = ("explain", "m.db", "b#0", "--set", "memory.rule=kl_cap=0.01", "--lang", lang)
-    shown = jitrl(*asked).err.replace("\n", "")
-    assert said in shown
-    assert LANGUAGES[lang].nudged in shown
+    shown = "".join(jitrl(*asked).err.split())  # lines break where they may
+    for text in (said, LANGUAGES[lang].nudged):
+        assert "".join(text.split()) in shown
 
 
 @pytest.mark.parametrize("cap", [None, 0.3])

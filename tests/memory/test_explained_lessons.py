@@ -10,8 +10,11 @@ import pytest
 import jitrl
 from jitrl.analysis.explain import data, turned, unaided, why
 from jitrl.memory.explain import Explanation
+from jitrl.presets import load
 from jitrl.stores.records import EpisodeRecord
 from jitrl.types import Decision, State
+
+RULE = load("default").rule
 
 HOME = ("click(<link[Orders]>)", "click(<link[Help]>)", "click(<link[Stock]>)")
 ORDERS = ("click(<button[Cancel]>)", "click(<button[Ship]>)", "click(<button[Print]>)", "back()")
@@ -91,7 +94,7 @@ def test_a_choice_that_other_tasks_turned_says_so_and_names_their_episodes() -> 
     made, [_, last], plain = explained()
     assert made[1].action == ORDERS[1]
     assert made[1].changed
-    assert why(made[1]) == plain["why"] == "lessons"
+    assert why(made[1], RULE) == plain["why"] == "lessons"
     assert last.taught is not None
     assert last.taught.against == unaided(made[1]).action == ORDERS[3]
     named = next(m for m in last.taught.moved if m.feature == ("named",))
@@ -149,7 +152,7 @@ def test_a_memory_without_any_of_the_teachers_decides_otherwise() -> None:
         rows = [row.id for n in range(12) for row in memory.store.rows(f"e{n}")]
         assert "Q#1" in memory.replay(without=rows)
         assert memory.replay(without=()) == []
-        listed = {one.id: one.why for one in turned(memory.store.decisions())}
+        listed = {one.id: one.why for one in turned(memory.store.decisions(), RULE)}
         assert listed["Q#1"] == "lessons"
 
 

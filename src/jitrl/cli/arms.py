@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,11 +67,8 @@ def prepared(arms: Sequence[Arm], where: Path) -> list[Parts]:
 
 def listed(settings: config.Settings) -> list[Task]:
     """All tasks of the environment."""
-    environment = compose(settings).environment()
-    try:
+    with closing(compose(settings).environment()) as environment:
         return list(environment.tasks())
-    finally:
-        environment.close()
 
 
 def play(

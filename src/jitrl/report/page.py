@@ -83,21 +83,30 @@ def html(
 
 def _table(shown: grid.Grid) -> str:
     """Headings, a row for each run, and the verdict in its color."""
-    head = "".join(f"<th>{_text(text)}</th>" for text in shown.heads)
     rows = []
     for row in shown.rows:
         verdict = (row.verdict or "none").replace(" ", "-")
-        inner = "".join(
-            f'<td class="{verdict if key == "verdict" else ""}" data-head="{_text(name)}">'
-            f"{_text(text)}</td>"
-            for key, name, text in zip(shown.keys, shown.heads, row.cells, strict=True)
-        )
-        rows.append(f'<tr class="numbers{"" if row.line else " reference"}">{inner}</tr>')
+        marks = [verdict if key == "verdict" else "" for key in shown.keys]
+        rows.append(_row(shown.heads, row.cells, marks, "" if row.line else " reference"))
+    return _tabled(shown.heads, rows)
+
+
+def _tabled(heads: Sequence[str], rows: Sequence[str]) -> str:
+    head = "".join(f"<th>{_text(text)}</th>" for text in heads)
     return (
         f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n'
         + "\n".join(rows)
         + "\n</tbody>\n</table></div>"
     )
+
+
+def _row(heads: Sequence[str], cells: Sequence[str], marks: Sequence[str], kind: str = "") -> str:
+    """One row; narrow windows show each cell beside its heading."""
+    inner = "".join(
+        f'<td class="{mark}" data-head="{_text(name)}">{_text(text)}</td>'
+        for name, text, mark in zip(heads, cells, marks, strict=True)
+    )
+    return f'<tr class="numbers{kind}">{inner}</tr>'
 
 
 def _section(of: Section) -> str:
@@ -107,16 +116,9 @@ def _section(of: Section) -> str:
         terms = (f"<dt>{_text(name)}</dt><dd>{_text(said)}</dd>" for name, said in of.terms)
         parts.append(f'<dl class="terms">{"".join(terms)}</dl>')
     if of.rows:
-        heads = "".join(f"<th>{_text(text)}</th>" for text in of.heads)
-        parts.append(f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>')
-        for i, row in enumerate(of.rows):
-            inner = "".join(
-                f'<td class="{"better" if i == of.best else ""}" data-head="{_text(name)}">'
-                f"{_text(text)}</td>"
-                for name, text in zip(of.heads, row, strict=True)
-            )
-            parts.append(f'<tr class="numbers">{inner}</tr>')
-        parts.append("</tbody>\n</table></div>")
+        marks = (["better" if i == of.best else ""] * len(of.heads) for i in range(len(of.rows)))
+        rows = [_row(of.heads, row, mark) for row, mark in zip(of.rows, marks, strict=True)]
+        parts.append(_tabled(of.heads, rows))
     if of.note:
         parts.append(f'<p class="note">{_text(of.note)}</p>')
     return "\n".join([*parts, ""])

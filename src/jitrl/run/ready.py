@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from jitrl import registry
-from jitrl.config import Budget, Run, Settings
+from jitrl.config import Budget, Model, Run, Settings
 from jitrl.models.calls import Meter
 from jitrl.run import folder as folders
 from jitrl.run.experiment import Parts, seeds_of, select
@@ -24,7 +24,7 @@ class Readiness:
 
     def __init__(self) -> None:
         self._listed: list[tuple[Settings, Sequence[Task]]] = []
-        self._models: list[Settings] = []
+        self._models: list[Model] = []
 
     def check(self, settings: Settings, parts: Parts, folder: Path) -> None:
         """Refuse a run that could not begin.
@@ -43,7 +43,7 @@ class Readiness:
             closing(folders.ledger(Path(place), Budget())) as ledger,
             closing(SQLiteStore(":memory:")) as store,
         ):
-            self._model(settings, ledger.meter("act"))
+            self._model(settings.model, ledger.meter("act"))
             evaluator = parts.evaluator(ledger.meter("judge"))
             agent = parts.agent(store, evaluator, settings.memory, ledger.meter("learn"))
             until = store.head() if settings.run.schedule == "rounds" else None
@@ -58,12 +58,11 @@ class Readiness:
         self._listed.append((settings, tasks))
         return tasks
 
-    def _model(self, settings: Settings, meter: Meter) -> None:
+    def _model(self, model: Model, meter: Meter) -> None:
         """Make the model, once for all runs that have the same; it is not probed, which costs."""
-        model = settings.model
-        if all(before.model != model for before in self._models):
+        if model not in self._models:
             registry.create("models", model.name, model.options, meter=meter)
-            self._models.append(settings)
+            self._models.append(model)
 
 
 def _some_excluded(run: Run, tasks: Sequence[Task]) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -22,12 +23,12 @@ from jitrl.types import (
 )
 
 
-class OpensStore:
+class OpensStore(ABC):
     """Tests of a store that a subclass opens."""
 
+    @abstractmethod
     def open_store(self) -> Store:
         """An empty store; a new one at each call."""
-        raise NotImplementedError
 
     @contextmanager
     def store(self) -> Iterator[Store]:

@@ -6,11 +6,11 @@ import os
 import threading
 import warnings
 from collections.abc import Collection
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
-
-import msgspec
 
 from jitrl import config, given
 from jitrl.agents.corrected import Corrected
@@ -20,10 +20,11 @@ from jitrl.errors import MixedMemory, StoreError
 from jitrl.evaluators.checks import Function
 from jitrl.memory.explain import Explanation, explain, replay
 from jitrl.models.vectors import Remembered
-from jitrl.ports import Evaluator, Receipt
+from jitrl.ports import Evaluator, Receipt, Writer
 from jitrl.run.derivation import remember
 from jitrl.run.embedding import remembered
-from jitrl.run.judging import evaluator_of, handed
+from jitrl.run.folder import ledger
+from jitrl.run.judging import evaluator_named, handed, written
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import (
     Basis,
@@ -75,16 +76,22 @@ class JitRL:
     ) -> None:
         path, memory = given.path(path), given.name(memory, "memory")
         self.settings = config.checked(Memory() if settings is None else settings)
-        whole = msgspec.structs.replace(model or Settings(), memory=self.settings)
-        evaluator = evaluator or evaluator_of(whole)
-        store = SQLiteStore(path, memory=memory)
-        try:
-            self.agent = Corrected(store, evaluator, self.settings, partial(remembered, store.path))
-        except BaseException:
-            store.close()
-            raise
-        self.store = store
+        with ExitStack() as undo:
+            lent = partial(self._writer, model or Settings(), path, undo)
+            chosen = self.settings.evaluator, self.settings.evaluator_options
+            evaluator = evaluator or evaluator_named(*chosen, lent)
+            self.store = undo.enter_context(SQLiteStore(path, memory=memory))
+            embedder = partial(remembered, self.store.path)
+            self.agent = Corrected(self.store, evaluator, self.settings, embedder)
+            self._opened = undo.pop_all()
         self._lock, self._is_remembered, self._mixed = threading.Lock(), False, ""
+
+    @staticmethod
+    def _writer(settings: Settings, path: str, opened: ExitStack) -> Writer:
+        """The model that judges; what it costs counts in the ledger of the memory's folder."""
+        folder = None if path == ":memory:" else Path(path).parent
+        counted = opened.enter_context(closing(ledger(folder, settings.budget)))
+        return written(settings, counted.meter("judge"))
 
     def episode(self, task: str, *, scope: str = "", key: str | None = None) -> Episode:
         """One run at ``task``, as a context manager.
@@ -109,9 +116,10 @@ class JitRL:
         told: bool = False,
         principal: str = "",
     ) -> Receipt:
-        """Tell, correct or (``None``) withdraw the outcome of an episode that is over.
+        """Tell, correct or (``None``) withdraw the outcome of an episode, and judge it again.
 
         Raises:
+            ModelError, BudgetExceeded: If a model that judges could not be asked; nothing changes.
             StoreError: If there is no episode of that key.
             InputError: If the value is not finite, the basis is not known, or a text is none.
         """
@@ -218,7 +226,7 @@ class JitRL:
 
     def close(self) -> None:
         """Release the file, and that of vectors if there is one; may be called twice."""
-        self.store.close()
+        self._opened.close()
         if isinstance(self.agent.embedder, Remembered):
             self.agent.embedder.close()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jitrl import given
-from jitrl.errors import InputError, JitRLError
+from jitrl.errors import BudgetExceeded, InputError, JitRLError, ModelError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
 from jitrl.types import (
@@ -25,6 +25,7 @@ from jitrl.types import (
     State,
     Task,
     Transition,
+    Unscored,
 )
 from jitrl.types import Episode as EpisodeRecord
 
@@ -132,6 +133,8 @@ class Episode:
         Raises:
             InputError: If the episode is over already, or a value cannot be used.
             StoreError: If it could not be written; ``finish`` may be called again.
+            ModelError, BudgetExceeded: If a model that judges could not be asked. The episode is
+                stored unscored; ``JitRL.outcome(key, None)`` has it judged again.
         """
         self._open()
         who = given.text(principal, "principal") or self._jitrl.settings.principal
@@ -169,7 +172,17 @@ class Episode:
         self._jitrl._remember()
         # What its agent noted of the steps lacks one if it was interrupted while doing so.
         learner = self._jitrl.agent if self._is_torn else self._agent
-        self.receipt = receipt = learner.learn(replace(lived, holdout=self.holdout))
+        lived = replace(lived, holdout=self.holdout)
+        try:
+            self.receipt = receipt = learner.learn(lived)
+        except (ModelError, BudgetExceeded) as error:
+            judgment = Unscored("the judge could not be asked", self._jitrl.agent.evaluator.name)
+            self.receipt = self._jitrl.store.commit(lived, judgment, ())
+            error.add_note(
+                f"episode {self.key!r} is stored unscored; outcome({self.key!r}, None) has it "
+                "judged again"
+            )
+            raise
         return receipt
 
     def _look(self, scorer: str) -> None:

@@ -27,12 +27,34 @@ def test_what_is_left_is_episodes_times_steps_times_what_a_decision_takes(tmp_pa
     assert found.dollars == pytest.approx(2.4)
 
 
+WRITER = config.Writer(name="openai", options={"model": "m", "base_url": "http://127.0.0.1:9/v1"})
+
+
+def written(**run):
+    return msgspec.structs.replace(changed("run", **run), writer=WRITER)
+
+
 def test_an_agent_that_writes_is_taken_to_write_once_an_episode(tmp_path):
     ask = estimate.Ask(1.0, 100.0, 0.01, "pilot")
-    told = estimate.estimate("r", changed("run", agent="reflexion"), tmp_path / "none", ask)
+    by_model = written(agent="reflexion", options={"author": "model"})
+    told = estimate.estimate("r", by_model, tmp_path / "none", ask)
     assert told.calls == 24 * 11
     assert told.tokens == 24 * (1000 + 1000 + 512)
     assert told.dollars == pytest.approx(24 * 0.1 * 2512 / 1000)
+
+
+def test_what_asks_no_model_to_write_costs_nothing_more(tmp_path):
+    ask = estimate.Ask(1.0, 100.0, 0.01, "pilot")
+    by_rules = estimate.estimate("r", written(agent="reflexion"), tmp_path / "none", ask)
+    assert by_rules.calls == 24 * 10
+    scored = changed("memory", evaluator="simulated")
+    assert estimate.estimate("s", scored, tmp_path / "none", ask).calls == 24 * 10
+
+
+def test_a_judge_is_asked_once_an_episode(tmp_path):
+    ask = estimate.Ask(1.0, 100.0, 0.01, "pilot")
+    judged = msgspec.structs.replace(changed("memory", evaluator="judge"), writer=WRITER)
+    assert estimate.estimate("j", judged, tmp_path / "none", ask).calls == 24 * 11
 
 
 def test_without_a_price_the_sum_is_not_known(tmp_path):

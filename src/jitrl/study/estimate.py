@@ -7,9 +7,11 @@ Episodes are taken to be as long as they may be, so the estimate is on the high 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal, cast
@@ -18,10 +20,12 @@ import numpy as np
 
 from jitrl import registry
 from jitrl.config import Budget, Settings
-from jitrl.ports import Environment
+from jitrl.ports import Environment, Writer
 from jitrl.run import experiment
 from jitrl.run import folder as folders
 from jitrl.run.compose import compose
+from jitrl.run.embedding import remembered
+from jitrl.run.judging import evaluator_named, written
 from jitrl.run.ledger import Ledger
 from jitrl.run.loop import Trial
 from jitrl.stores.sqlite import SQLiteStore
@@ -31,10 +35,6 @@ Basis = Literal["ledger", "pilot", "prompt length"]
 
 STEPS = 15
 """Steps of an episode where no limit is set."""
-SILENT = frozenset(
-    {"static", "jitrl", "ucb", "thompson", "memory", "replay-best", "oracle-hint", "gradient"}
-)
-"""Agents that ask a model for nothing but its choice; others are taken to write once an episode."""
 _WRITTEN = 512  # tokens of such a text
 _FRAME = 600  # characters of a prompt around the observation
 _ACTION_OUT = 12  # tokens a stated score of one action takes
@@ -77,9 +77,7 @@ def estimate(label: str, settings: Settings, folder: Path, ask: Ask) -> Estimate
         calls, tokens, dollars = (None if x is None else missing * x for x in known)
         return Estimate(label, missing, calls or 0, tokens or 0, dollars, "ledger")
     steps = run.max_steps or STEPS
-    texts = (run.agent not in SILENT) + (
-        settings.memory.evaluator not in ("environment", "outcome")
-    )
+    texts = _writers(settings)
     written = texts * (steps * ask.tokens / max(ask.calls, 1) + _WRITTEN)
     tokens_each = steps * ask.tokens + written
     dollars_each = None if ask.dollars is None else steps * ask.dollars
@@ -170,6 +168,25 @@ def _prompts(environment: Environment, settings: Settings) -> Iterator[Prompt]:
             observation=environment.codec.text(now.observation),
             actions=environment.codec.actions(now.observation),
         )
+
+
+def _writers(settings: Settings) -> int:
+    """How many of the agent and the evaluator have a model write, as they do once an episode."""
+    asked = 0
+
+    def writer() -> Writer:
+        nonlocal asked
+        asked += 1
+        return written(settings)
+
+    memory, run = settings.memory, settings.run
+    evaluator = evaluator_named(memory.evaluator, memory.evaluator_options, writer)
+    if "writer" in inspect.signature(registry.load("agents", run.agent)).parameters:
+        with closing(SQLiteStore(":memory:")) as store:
+            lent = {"store": store, "evaluator": evaluator, "settings": memory, "writer": writer}
+            embedder = partial(remembered, ":memory:")
+            registry.create("agents", run.agent, run.options, **lent, embedder=embedder)
+    return asked
 
 
 def _tasks(settings: Settings) -> int:

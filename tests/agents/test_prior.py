@@ -25,6 +25,11 @@ def test_the_prior_is_the_softmax_of_the_logits_over_the_temperature():
     assert decision.scorer == "made-up"
 
 
+def test_a_choice_without_a_memory_is_no_share_of_a_correction():
+    decision = own_choice(TWO, prior_of("mine", 1.0, "sample"), np.random.default_rng(0))
+    assert decision.share == 1.0
+
+
 def test_other_propensities_choose_by_the_same_draw():
     alone = own_choice(TWO, prior_of("mine", 1.0, "sample"), np.random.default_rng(0))
     assert (alone.draws[0] > 0.25, alone.action) == (True, "b")

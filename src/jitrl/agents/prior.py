@@ -22,7 +22,7 @@ def prior_of(agent: str, temperature: float, choose: Choose) -> UpdateRule:
         ConfigError: If a value is impossible.
     """
     try:
-        return UpdateRule(temperature_prior=temperature, choose=choose)
+        return UpdateRule(temperature_prior=temperature, choose=choose, warmup=1.0)
     except ValueError as error:
         raise ConfigError(f"agent {agent}: {error}") from error
 

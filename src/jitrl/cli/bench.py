@@ -18,8 +18,8 @@ from jitrl.cli.progress import stages
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.decide import Report
-    from jitrl.bench.timing import Spread
+    from jitrl.bench.speed.decide import Report
+    from jitrl.bench.speed.timing import Spread
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -61,7 +61,7 @@ def decide(
     import msgspec
 
     from jitrl import presets
-    from jitrl.bench.decide import measure
+    from jitrl.bench.speed.decide import measure
 
     if preset not in presets.NAMES:
         raise InputError(f"no preset {preset!r}; there are {', '.join(presets.NAMES)}")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_learning import difference, number, short
+from jitrl.cli.bench_numbers import difference, number, short
 from jitrl.cli.output import JSON, emit, in_folder, people, table, writing
 from jitrl.cli.progress import shared
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.judge import Result
+    from jitrl.bench.judge.curve import Result
 
 
 def judge(
@@ -42,8 +42,8 @@ def judge(
     """
     import msgspec
 
-    from jitrl.bench.judge import measure
-    from jitrl.bench.judge_chart import svg
+    from jitrl.bench.judge.chart import svg
+    from jitrl.bench.judge.curve import measure
 
     if chart is not None and chart.suffix != ".svg":
         raise InputError(f"cannot write {chart}; use .svg")

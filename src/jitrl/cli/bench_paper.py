@@ -16,8 +16,8 @@ from jitrl.cli.settings import Flags, names, with_settings
 from jitrl.errors import BudgetExceeded, InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.measured import Group
-    from jitrl.bench.paper import Figure
+    from jitrl.bench.paper.figures import Figure
+    from jitrl.bench.paper.measured import Group
     from jitrl.cli.arms import Arm
     from jitrl.study.estimate import Estimate
 
@@ -51,7 +51,7 @@ def paper(
     code 6; the same command goes on from there. Prices: --set budget.prices='{"MODEL": [IN, OUT]}'
     in dollars per million tokens.
     """
-    from jitrl.bench.measured import groups
+    from jitrl.bench.paper.measured import groups
 
     is_run = bool(flags or out or agents or max_usd is not None)
     if is_run and found is not None:
@@ -76,7 +76,7 @@ def _run(
     from jitrl import config
     from jitrl.analysis.compare import compare
     from jitrl.analysis.results import gather
-    from jitrl.bench.paper import ARMS, PROTOCOL
+    from jitrl.bench.paper.figures import ARMS, PROTOCOL
     from jitrl.cli.arms import parsed, play, prepared
     from jitrl.cli.table import show
     from jitrl.run import folder
@@ -140,7 +140,7 @@ def _show(local: Sequence[Group]) -> None:
 
 
 def _show_paper() -> None:
-    from jitrl.bench.paper import CAVEATS, DOLLARS, FIGURES, SOURCE
+    from jitrl.bench.paper.figures import CAVEATS, DOLLARS, FIGURES, SOURCE
 
     tables: dict[str, list[Figure]] = {}
     for figure in FIGURES:
@@ -160,7 +160,7 @@ def _show_paper() -> None:
 
 def _measured(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Levels and differences here, and the paper's difference from Static."""
-    from jitrl.bench.paper import lead
+    from jitrl.bench.paper.figures import lead
 
     base = next((row["label"] for row in rows if not row["difference"]), "base")
     shown = table(
@@ -190,7 +190,7 @@ def _plain(value: float | None) -> str:
 
 
 def _data(local: Sequence[Group]) -> dict[str, Any]:
-    from jitrl.bench.paper import CAVEATS, DOLLARS, FIGURES, SOURCE
+    from jitrl.bench.paper.figures import CAVEATS, DOLLARS, FIGURES, SOURCE
 
     return {
         "schema": "jitrl.bench.paper/1",

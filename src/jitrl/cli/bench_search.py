@@ -9,7 +9,7 @@ import typer
 from jitrl.cli.output import JSON, emit, people, table
 
 if TYPE_CHECKING:
-    from jitrl.bench.search import Report
+    from jitrl.bench.speed.search import Report
 
 
 def search(
@@ -32,7 +32,7 @@ def search(
     """Time the search for similar states by words and by an embedding, over the same states."""
     import msgspec
 
-    from jitrl.bench.search import measure
+    from jitrl.bench.speed.search import measure
     from jitrl.cli.progress import stages
     from jitrl.core.similarity import Retrieval
     from jitrl.run.embedding import embedder_of

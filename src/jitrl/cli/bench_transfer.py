@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_learning import chosen, difference, number, numbers, short
+from jitrl.cli.bench_numbers import difference, number, numbers, short
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.cli.progress import shared
 from jitrl.cli.settings import names
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.transfer import Result
+    from jitrl.bench.transfer.results import Result
 
 What = Literal["backoffice", "wrong", "text"]
 
@@ -67,8 +67,9 @@ def transfer(
     """
     import msgspec
 
-    from jitrl.bench import transfer as bench
-    from jitrl.bench.transfer_arms import SETS
+    from jitrl.bench.arms import chosen
+    from jitrl.bench.transfer import results as bench
+    from jitrl.bench.transfer.arms import SETS
     from jitrl.envs.textworld_express import GAMES
 
     wanted = chosen(SETS[what], arms, always=("cold", "default"))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from jitrl.envs.browser import Browser
+from jitrl.envs.browser.chromium import installed
 from jitrl.envs.codecs.page import PageCodec
 from jitrl.errors import ConfigError, InputError, WorldError
 from jitrl.types import Observation
@@ -448,6 +449,15 @@ def test_browsers_of_one_thread_share_a_process_and_nothing_else(site: Any, brow
     assert browser.observe("").text == other.observe("").text == "Test\nx"
     other.close()
     assert browser.observe("").text == "Test\nx"
+
+
+def test_a_missing_chromium_is_noticed_before_any_episode(tmp_path, monkeypatch):
+    for name in ("PATH", "PLAYWRIGHT_BROWSERS_PATH"):
+        monkeypatch.setenv(name, str(tmp_path))
+    if installed() is not None:
+        pytest.skip("this machine has a browser that is not on PATH")
+    with pytest.raises(ConfigError, match="no Chromium was found: playwright install chromium"):
+        Browser(sites=["http://localhost"])
 
 
 @pytest.mark.parametrize(

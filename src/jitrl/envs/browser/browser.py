@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from jitrl.envs.browser.chromium import Chromium, playwright, program
+from jitrl.envs.browser.chromium import Chromium, playwright, require
 from jitrl.envs.browser.fields import fitting, quoted_values
 from jitrl.envs.browser.tabs import Tabs, TabSettings, pattern
 from jitrl.envs.browser.verbs import FOR_THE_ENVIRONMENT, checked, takes_an_element
@@ -65,8 +65,8 @@ class Browser:
                 "timeout and size must be above 0, settle at least 0 and clock real or virtual; "
                 f"got timeout={timeout}, size={size}, settle={settle}, clock={clock!r}"
             )
-        playwright()
-        self._program = executable and program(executable)
+        require(executable or None)
+        self._program = executable or None
         self._headless, self._timeout = headless, timeout
         self._sites = tuple(_prefix(site) for site in sites)
         self._settings = TabSettings(

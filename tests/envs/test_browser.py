@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -458,6 +459,24 @@ def test_a_missing_chromium_is_noticed_before_any_episode(tmp_path, monkeypatch)
         pytest.skip("this machine has a browser that is not on PATH")
     with pytest.raises(ConfigError, match="no Chromium was found: playwright install chromium"):
         Browser(sites=["http://localhost"])
+
+
+def test_a_program_that_is_no_browser_is_told_with_what_it_said(tmp_path):
+    program = tmp_path / "chrome"
+    program.write_text("#!/bin/sh\necho no libnss3.so >&2\nexit 127\n")
+    program.chmod(0o755)
+    browser = Browser(sites=["http://localhost"], executable=str(program))
+    with pytest.raises(ConfigError, match=r"does not start .*; no libnss3.so; another") as told:
+        browser.begin("http://localhost/")
+    assert "--headless" not in str(told.value)
+
+
+def test_a_folder_of_pictures_that_cannot_be_made_stops_a_run(site: Any, tmp_path):
+    (tmp_path / "file").touch()
+    with closing(Browser(sites=[site.url], screenshots=tmp_path / "file" / "in")) as browser:
+        browser.begin(site.show("x"))
+        with pytest.raises(ConfigError, match=r"screenshots: .*000.png cannot be written"):
+            browser.observe("")
 
 
 @pytest.mark.parametrize(

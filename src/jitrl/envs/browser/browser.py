@@ -144,6 +144,7 @@ class Browser:
 
         Raises:
             WorldError: If the page cannot be read in time.
+            ConfigError: If its picture cannot be written.
         """
         tabs = self._open_tabs()
         read = self._do(tabs.read())
@@ -167,7 +168,10 @@ class Browser:
         info: dict[str, Any] = {"arrived": self._arrived}
         if self._screenshots is not None:
             path = self._screenshots / self._name / f"{self._taken:03}.png"
-            self._do(tabs.picture(path))
+            try:
+                self._do(tabs.picture(path))
+            except OSError as error:
+                raise ConfigError(f"screenshots: {path} cannot be written: {error}") from error
             info["screenshot"] = str(path)
         return Observation("\n".join(lines), goal, tuple(actions), self.url, info)
 

@@ -188,11 +188,21 @@ class Chromium:
                 executable_path=path, headless=headless, args=flags, timeout=1000 * _START
             )
         except self._api.Error as error:
-            raise ConfigError(f"{path} does not start as a browser: {error}") from error
+            raise ConfigError(
+                f"{path} does not start as a browser: {_why(error)}; another is named with the "
+                "option executable"
+            ) from error
 
 
 def _is_root() -> bool:
     return sys.platform != "win32" and os.geteuid() == 0
+
+
+def _why(error: Exception) -> str:
+    """The first line and what the program said; not the command line and the steps of its start."""
+    _, *log = str(error).splitlines()
+    said = dict.fromkeys(line.partition("[err]")[2].strip() for line in log if "[err]" in line)
+    return "; ".join([_first_line(error), *said])
 
 
 def _first_line(error: Exception) -> str:

@@ -57,6 +57,7 @@ def test_the_version_is_printed(jitrl):
         ("bench", "learn", "--what", "toy", "--set", "gamma=0.5"),
         ("bench", "learn", "--set", "gamma"),
         ("bench", "learn", "--games", "x"),
+        ("bench", "transfer", "--right", "nan"),
         ("memory", "import", "new.db", "-", "--principal", "\ud800"),
     ],
 )

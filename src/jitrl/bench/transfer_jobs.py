@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -51,6 +51,9 @@ class First:
 
 class Job(Protocol):
     """What one process plays in one go."""
+
+    @property
+    def arms(self) -> Sequence[Arm]: ...
 
     @property
     def seed(self) -> int: ...
@@ -125,7 +128,10 @@ def _kept(work: Callable[[AnyJob], list[First]], folder: str, job: AnyJob) -> li
     path = Path(folder) / f"{hashlib.blake2b(raw, digest_size=8).hexdigest()}.json"
     try:
         if path.exists():
-            return msgspec.json.decode(path.read_bytes(), type=list[First])
+            found = msgspec.json.decode(path.read_bytes(), type=list[First])
+            if {one.arm for one in found} != {arm.name for arm in job.arms}:
+                raise StoreError(f"{path} is not what a job wrote: arms are missing; remove it")
+            return found
         played = work(job)
         path.parent.mkdir(parents=True, exist_ok=True)
         half = path.with_suffix(f".{os.getpid()}")

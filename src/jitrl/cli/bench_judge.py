@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_learning import difference, number, short
+from jitrl.cli.bench_learning import NO_INTERVAL, difference, number, short
 from jitrl.cli.output import JSON, emit, in_folder, people, table, writing
 from jitrl.cli.progress import shared
 from jitrl.errors import InputError
@@ -76,6 +76,7 @@ def _show(results: Sequence[Result]) -> None:
     people().print(
         "Final: mean success of the last five attempts, 95 % intervals by task; then what it is "
         "more than without learning (the same agent, within-episode memory only), and than the "
-        "frozen model by itself. Right: share of the outcomes that were reported right.",
+        "frozen model by itself. Right: share of the outcomes that were reported right. "
+        f"{NO_INTERVAL}",
         style="dim",
     )

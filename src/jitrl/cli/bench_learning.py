@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 What = Literal["main", "robust", "ablation", "planted", "gaps", "toy"]
 
 
+NO_INTERVAL = (
+    "No interval: [–], as all score alike and there is nothing to resample; [n < 6], as there are "
+    "too few."
+)
+
+
 class Named(Protocol):
     """An arm of a bench."""
 
@@ -109,7 +115,7 @@ def learn(
 def chosen(
     arms: Sequence[AnyArm], pattern: str, always: Collection[str] = ()
 ) -> tuple[AnyArm, ...]:
-    """The first arm, those that are always in, and those whose name matches."""
+    """The first arm, those that are always in, and those whose name matches, with their bases."""
     try:
         found = [arm for arm in arms if re.search(pattern, arm.name)]
     except re.error as error:
@@ -117,12 +123,13 @@ def chosen(
     if not found:
         names = ", ".join(repr(arm.name) for arm in arms)
         raise InputError(f"--arms {pattern!r} matches no arm; there are {names}")
-    kept = {arms[0].name, *always, *(arm.name for arm in found)}
+    bases = {getattr(arm, "against", "") for arm in found}
+    kept = {arms[0].name, *always, *bases, *(arm.name for arm in found)}
     return tuple(arm for arm in arms if arm.name in kept)
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """``40-57`` or ``1,2,3`` as numbers."""
+    """``40-57`` or ``1,2,3`` as numbers, each once."""
     found: list[int] = []
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
@@ -131,7 +138,7 @@ def numbers(text: str) -> tuple[int, ...]:
         found += range(int(first), int(last or first) + 1)
     if not found:
         raise typer.BadParameter(f"{text!r} holds no seed", param_hint="--games")
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
 
 
 def _show(results: Sequence[Result]) -> None:
@@ -152,7 +159,7 @@ def _show(results: Sequence[Result]) -> None:
     people().print(shown)
     people().print(
         "Means over games and seeds, 95 % intervals by game. Differences are from the first arm, "
-        "with an oracle prior from the static arm with that prior.",
+        f"with an oracle prior from the static arm with that prior. {NO_INTERVAL}",
         style="dim",
     )
 
@@ -177,11 +184,12 @@ def _show_toy(results: Sequence[Any]) -> None:
             between(found.interval),
         )
     people().print(shown)
+    people().print(f"95 % intervals by protocol. {NO_INTERVAL}", style="dim")
 
 
 def short(number: float, sign: str = "") -> str:
     """Three decimals without the zero in front, so that a table fits into 80 columns."""
-    return re.sub(r"^([+-]?)0\.", r"\1.", f"{number:{sign}.3f}")
+    return re.sub(r"^([+-]?)0\.", r"\1.", f"{round(number, 3) + 0.0:{sign}.3f}")
 
 
 def number(number: Number) -> str:
@@ -193,6 +201,9 @@ def difference(change: Difference) -> str:
 
 
 def between(interval: Interval | NoInterval) -> str:
-    """``[low, high]``, or ``[–]`` where there is none."""
-    low, high = getattr(interval, "low", None), getattr(interval, "high", None)
-    return "[–]" if low is None or high is None else f"[{short(low)}, {short(high)}]"
+    """``[low, high]``, or ``[n < 6]`` or ``[–]``, which ``NO_INTERVAL`` explains."""
+    from jitrl.core.stats import FEWEST_CLUSTERS, Interval
+
+    if isinstance(interval, Interval):
+        return f"[{short(interval.low)}, {short(interval.high)}]"
+    return "[–]" if interval.is_constant else f"[n < {FEWEST_CLUSTERS}]"

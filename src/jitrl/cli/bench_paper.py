@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from jitrl.cli.bench_learning import NO_INTERVAL
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.cli.settings import Flags, names, with_settings
 from jitrl.errors import BudgetExceeded, InputError
@@ -136,6 +137,9 @@ def _show(local: Sequence[Group]) -> None:
         people().print(Text(f"{group.place}: {group.terms}", style="dim"))
         people().print(_measured(group.rows))
         people().print()
+    if local:
+        people().print(NO_INTERVAL, style="dim")
+        people().print()
     _show_paper()
 
 
@@ -180,8 +184,12 @@ def _measured(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _between(interval: Mapping[str, Any] | None, sign: str = "") -> str:
-    if not interval or interval.get("low") is None:
+    from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS
+
+    if not interval:
         return ""
+    if interval["low"] is None:
+        return " [–]" if interval["reason"] == ALIKE.reason else f" [n < {FEWEST_CLUSTERS}]"
     return f" [{interval['low']:{sign}.3f}, {interval['high']:{sign}.3f}]"
 
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_learning import chosen, difference, number, numbers, short
+from jitrl.cli.bench_learning import (
+    NO_INTERVAL,
+    chosen,
+    difference,
+    number,
+    numbers,
+    short,
+)
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.cli.progress import shared
 from jitrl.cli.settings import names
@@ -72,7 +80,9 @@ def transfer(
     from jitrl.envs.textworld_express import GAMES
 
     wanted = chosen(SETS[what], arms, always=("cold", "default"))
-    games_of = names(kinds)
+    games_of = list(dict.fromkeys(names(kinds)))
+    if not math.isfinite(right):
+        raise InputError(f"--right is {right}; it must be a finite number")
     if not games_of or any(name not in GAMES for name in games_of):
         raise InputError(f"--kinds {kinds!r} must be among {', '.join(GAMES)}")
     folder = "" if out is None else str(out)
@@ -137,6 +147,6 @@ def _show(results: Sequence[Result]) -> None:
         "First attempts; nothing is learned from them. seen: the memory holds other tasks of the "
         "template; unseen: it holds none. 95 % intervals by template or game; + = -: how many of "
         "them are above, at and below cold. c: how far lessons were followed. By kind of game: "
-        "scores of cold, differences of the others.",
+        f"scores of cold, differences of the others. {NO_INTERVAL}",
         style="dim",
     )

@@ -58,6 +58,9 @@ def test_the_version_is_printed(jitrl):
         ("bench", "learn", "--set", "gamma"),
         ("bench", "learn", "--games", "x"),
         ("bench", "transfer", "--right", "nan"),
+        ("bench", "judge", "--tasks", "999"),
+        ("bench", "choices", "--what", "k", "--agents", "nobody", "--model", "scripted"),
+        ("bench", "paper", "--agents", "jitrl,jitrl", "--env", "toy", "--model", "scripted"),
         ("memory", "import", "new.db", "-", "--principal", "\ud800"),
     ],
 )

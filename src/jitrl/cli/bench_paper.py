@@ -75,7 +75,7 @@ def _run(
 ) -> Path:
     """Run the table, or what is missing of it; returns its folder."""
     from jitrl import config
-    from jitrl.analysis.compare import compare
+    from jitrl.analysis.compare import check_names, compare
     from jitrl.analysis.results import gather
     from jitrl.bench.paper import ARMS, PROTOCOL
     from jitrl.cli.arms import parsed, play, prepared
@@ -86,6 +86,7 @@ def _run(
     if max_usd is not None:
         asked["budget"] = {**asked.get("budget", {}), "max_dollars": max_usd}
     arms = parsed(asked, names(agents) or list(ARMS), "--agents")
+    check_names([arm.label for arm in arms], "", ())
     where = out or folder.default(config.load(asked), "paper")
     parts = prepared(arms, where)
     _agree(_estimates(arms, where, pilot), arms[0].settings.budget.max_dollars, yes)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from jitrl.cli.bench_learning import NO_INTERVAL, difference, number, short
-from jitrl.cli.output import JSON, emit, in_folder, people, table, writing
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, in_folder, people, writing
 from jitrl.cli.progress import shared
 from jitrl.errors import InputError
 
@@ -63,9 +64,9 @@ def judge(
 
 
 def _show(results: Sequence[Result]) -> None:
-    shown = table("judge", "final", "- nothing learned", "- static", "right", numbers=True)
+    shown = figures("judge", "final", "- nothing learned", "- static", "right")
     for result in results:
-        shown.add_row(
+        shown.add(
             result.arm.name,
             number(result.final),
             "" if result.gain is None else difference(result.gain),

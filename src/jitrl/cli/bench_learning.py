@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 import typer
 
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import shared
 from jitrl.errors import InputError
 
@@ -142,10 +143,10 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def _show(results: Sequence[Result]) -> None:
-    shown = table("arm", "Avg", "first 5", "last 5", "difference of Avg", numbers=True)
+    shown = figures("arm", "Avg", "first 5", "last 5", "difference of Avg")
     for result in results:
         change = result.differences.get("avg")
-        shown.add_row(
+        shown.add(
             result.arm.name,
             number(result.avg),
             short(result.first_five.mean),
@@ -155,7 +156,7 @@ def _show(results: Sequence[Result]) -> None:
         if result.arm.agent == "static" and "best" in result.differences:
             name = f"static, best of {result.arm.attempts}"
             beyond = difference(result.differences["best"])
-            shown.add_row(name, number(result.best), "", "", beyond)
+            shown.add(name, number(result.best), "", "", beyond)
     people().print(shown)
     people().print(
         "Means over games and seeds, 95 % intervals by game. Differences are from the first arm, "
@@ -165,18 +166,16 @@ def _show(results: Sequence[Result]) -> None:
 
 
 def _show_shares(results: Sequence[Any], what: str) -> None:
-    shown = table("case", "rule", what, "of", numbers=True)
+    shown = figures("case", "rule", what, "of")
     for case in results:
-        shown.add_row(case.case, case.rule, f"{100 * case.share:.1f} %", f"{case.trials}")
+        shown.add(case.case, case.rule, f"{100 * case.share:.1f} %", f"{case.trials}")
     people().print(shown)
 
 
 def _show_toy(results: Sequence[Any]) -> None:
-    shown = table(
-        "rule", "first ten", "last ten", "ceiling", "interval of the last ten", numbers=True
-    )
+    shown = figures("rule", "first ten", "last ten", "ceiling", "interval of the last ten")
     for found in results:
-        shown.add_row(
+        shown.add(
             found.agent,
             short(found.first_ten),
             short(found.last_ten),

@@ -17,7 +17,8 @@ from jitrl.cli.bench_learning import (
     numbers,
     short,
 )
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import shared
 from jitrl.cli.settings import names
 from jitrl.errors import InputError
@@ -118,11 +119,11 @@ def transfer(
 
 def _show(results: Sequence[Result]) -> None:
     for split in dict.fromkeys(result.split for result in results):
-        shown = table(split, "score", "minus cold", "+ = -", "c", numbers=True)
+        shown = figures(split, "score", "minus cold", "+ = -", "c")
         for result in results:
             if result.split == split:
                 cold = result.arm.learned == "nothing"
-                shown.add_row(
+                shown.add(
                     result.arm.name,
                     number(result.score),
                     "" if cold else difference(result.against_cold),
@@ -132,10 +133,10 @@ def _show(results: Sequence[Result]) -> None:
         people().print(shown)
     groups = results[0].by_group
     if len(groups) <= 4:
-        shown = table("", *groups, numbers=True)
+        shown = figures("", *groups)
         for result in results:
             cold = result.arm.learned == "nothing"
-            shown.add_row(
+            shown.add(
                 result.arm.name,
                 *(
                     short(group.score) if cold else difference(group.against_cold)

@@ -19,7 +19,7 @@ from typing import Literal, cast
 import numpy as np
 
 from jitrl import registry
-from jitrl.config import Budget, Settings
+from jitrl.config import Settings
 from jitrl.ports import Environment, Writer
 from jitrl.run import experiment
 from jitrl.run import folder as folders
@@ -213,7 +213,7 @@ def _measured(folder: Path, played: int) -> tuple[float, float, float | None] | 
     """Calls, tokens and dollars an episode took so far; ``None`` before the first."""
     if not played:
         return None
-    with closing(folders.ledger(folder, Budget())) as ledger:
+    with closing(folders.spent(folder)) as ledger:
         totals = ledger.totals()
     return (
         sum(t.calls for t in totals) / played,

@@ -1,9 +1,10 @@
 """What tables of a bench say of means, and which arms they have."""
 
 import pytest
-from jitrl.bench.learning_arms import SETS
 
-from jitrl.cli.bench_learning import between, chosen, numbers, short
+from jitrl.bench.arms import chosen
+from jitrl.bench.learning.arms import SETS
+from jitrl.cli.bench_numbers import between, numbers, short
 from jitrl.core.stats import ALIKE, Interval, NoInterval
 
 

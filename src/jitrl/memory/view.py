@@ -116,6 +116,12 @@ class View:
         self._rewards = array("d")
         self._look_at, self._median = 1, 0.0
 
+    def anew(self) -> View:
+        """Another view of the same, which has seen nothing yet; it warns of nothing twice."""
+        other = View(self.store, self.scope, self.lens)
+        other._warned = self._warned
+        return other
+
     @property
     def center(self) -> float:
         """Lower median reward of steps before the last, at the last look; rewards count from it."""

@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 
 from jitrl.agents.prior import chosen_from, own_choice
-from jitrl.agents.stream import changes, newest
 from jitrl.core.credit import derive_rows
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError
+from jitrl.memory.stream import changes, newest
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task
 
@@ -190,11 +190,11 @@ class Table:
         head = newest(store, until)
         if head <= self.version:
             return
-        known = list(changes(store, self.version, head, self.inactive, scope=scope))
+        known = list(changes(store, self.version, head, scope, self.inactive))
         if any(change.kind != "append" for change in known):
             self.tallies.clear()
             self.left_out.clear()
-            known = list(changes(store, 0, head, self.inactive, scope=scope))
+            known = list(changes(store, 0, head, scope))
         for change in known:
             for row in change.rows if change.kind == "append" else ():
                 if row.task in exclude:

@@ -21,7 +21,7 @@ from jitrl.core.returns import discount_mass
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
 from jitrl.errors import ConfigError, MixedMemory
-from jitrl.memory.index import Kernel, Similar, StateIndex
+from jitrl.memory.index import Index, Kernel, Similar, StateIndex
 from jitrl.memory.index_vectors import VectorIndex
 from jitrl.memory.lessons import Lessons
 from jitrl.memory.measure import Cosine, Measure, Overlap
@@ -67,7 +67,7 @@ class Lens:
                 "agent, one"
             )
 
-    def index(self) -> StateIndex | VectorIndex:
+    def index(self) -> Index:
         """An empty index of states."""
         if self.embedder is not None and self.retrieval.kind == "embedding":
             return VectorIndex(self.retrieval, self.embedder)

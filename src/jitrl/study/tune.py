@@ -8,7 +8,6 @@ The best of them meets the settings in force on the held-out tasks, which nothin
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -22,8 +21,9 @@ from jitrl.analysis.compare import Comparison, compare
 from jitrl.analysis.results import Result, read
 from jitrl.config import Settings
 from jitrl.core.stats import FEWEST_CLUSTERS
-from jitrl.errors import ConfigError, InputError, RecordError, StoreError
+from jitrl.errors import ConfigError, InputError, RecordError
 from jitrl.presets import Preset, load
+from jitrl.run import folder as folders
 from jitrl.run.experiment import seeds_of
 from jitrl.study import purse
 from jitrl.types import Task
@@ -234,13 +234,8 @@ def planned(folder: Path, wanted: Callable[[], Plan]) -> Plan:
         except msgspec.DecodeError as error:
             raise RecordError(f"{path} is not the plan of a search: {error}") from error
     plan = wanted()
-    partial = folder / "plan.json.partial"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
-        os.replace(partial, path)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+    folders.make(folder)
+    folders.write(path, plan)
     return plan
 
 

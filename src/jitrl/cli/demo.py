@@ -51,7 +51,6 @@ with memory.episode("close the ticket") as episode:
 _ROWS, _STEP = 10, 6  # lines of the plot, and columns from one attempt to the next
 _STYLES = {demos.JITRL: "green", demos.STATIC: "yellow", demos.ARGMAX: "dim"}
 _ARMS = (demos.STATIC, demos.JITRL)
-_REPORT = "report.html"  # written last
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,7 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     terms = words.terms.format(**numbers, seed=plan.seed)
     console.print(Text(terms, style="dim"))
     console.print()
-    is_over = (plan.folder / _REPORT).is_file() and demos.is_played(plan)
+    is_over = (plan.folder / demo_page.REPORT).is_file() and demos.is_played(plan)
     console.print(Text(words.again if is_over else words.loading, style="dim"))
     with _watched(plan, words) as watch:
         comparison = demos.race(plan, watch)

@@ -20,6 +20,8 @@ from jitrl.study import demo as demos
 if TYPE_CHECKING:
     from jitrl.cli.demo import Words
 
+REPORT = "report.html"
+"""What is written last."""
 _SHOWN = 6  # candidates of the decision
 
 
@@ -75,7 +77,7 @@ def write(
     more: Sequence[page.Section],
 ) -> Path:
     """The HTML report: who plays, the race, and what else people were shown."""
-    path = plan.folder / "report.html"
+    path = plan.folder / REPORT
     arms = page.Section(words.arms_title, terms=tuple(words.arms.items()))
     title, intro = f"{words.name}: {words.title}", page.Section("", tuple(terms.splitlines()))
     made = page.html(comparison, names, COMMAND.get(), title=title, first=(intro, arms), more=more)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,8 @@ import typer
 from jitrl import config
 from jitrl.analysis import labels as labelled
 from jitrl.analysis.assess import Agreement, Assessment, Steps, assess
-from jitrl.cli.evaluator_label import label
+from jitrl.cli.evaluator_label import PLACE, label
+from jitrl.cli.memory_options import NAME
 from jitrl.cli.output import JSON, emit, people, table
 from jitrl.cli.progress import counted
 from jitrl.cli.settings import OPTIONS, Flags, with_settings
@@ -26,11 +26,6 @@ from jitrl.run import folder as folders
 from jitrl.run.judging import evaluator_of
 
 app = typer.Typer(no_args_is_help=True)
-
-PLACE = Annotated[
-    Path, typer.Argument(metavar="PLACE", help="A run, or a memory file of the library.")
-]
-NAME = Annotated[str, typer.Option("--memory", help="Memory in the file.")]
 
 
 @app.callback()
@@ -192,7 +187,7 @@ def _show_truth(found: Agreement) -> None:
         "truth", *(f"judged {v}" if v in verdicts[:2] else v for v in there), numbers=True
     )
     for truth, said in found.confusion.items():
-        shown.add_row(truth, *(f"{_count(said, v)}" for v in there))
+        shown.add_row(truth, *(f"{said.get(v, 0)}" for v in there))
     people().print(shown)
     people().print(
         f"accuracy {_number(found.accuracy)}, kappa {_number(found.kappa)} "
@@ -206,10 +201,6 @@ def _show_people(found: Steps) -> None:
         f"{_number(found.spearman)}, Pearson {_number(found.pearson)}, kappa of signs "
         f"{_number(found.kappa)} {_interval(found.interval)}"
     )
-
-
-def _count(said: Mapping[str, int], verdict: str) -> int:
-    return said.get(verdict, 0)
 
 
 def _number(value: float | None) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jitrl.analysis import explain as views
 from jitrl.analysis.compare import Comparison
 from jitrl.cli import explain_words
+from jitrl.cli.demo_words import Words
 from jitrl.cli.main import COMMAND
 from jitrl.cli.output import writing
 from jitrl.core.rule import UpdateRule
@@ -16,9 +16,6 @@ from jitrl.memory.explain import Explanation
 from jitrl.report import page
 from jitrl.report import words as tables
 from jitrl.study import demo as demos
-
-if TYPE_CHECKING:
-    from jitrl.cli.demo import Words
 
 REPORT = "report.html"
 """What is written last."""

@@ -254,17 +254,16 @@ def tune(settings: Settings, folder: Path, plan: Plan, play: Play) -> Tuned:
     alive: Sequence[Candidate] = pool
     for number, size in enumerate(sizes(len(pool))):
         alive = _best(alive, found)[:size] if number else pool
-        for candidate in dict.fromkeys((default.label, *(c.label for c in alive))):
-            one = next(c for c in pool if c.label == candidate)
+        playing = [default, *(c for c in alive if c is not default)]
+        for one in playing:
             where = folder / f"round-{number}" / one.label
             asked = _asked(one.applied(settings), plan.search, (first + number,))
             found[one.label].append(_played(asked, where, folder, one.label, play))
-    order = _best([*alive, *(c for c in (default,) if c not in alive)], found)
+    best = _best(playing, found)[0]
     tried = sorted(
         (Tried(c, len(found[c.label]), _mean(found[c.label])) for c in pool),
         key=lambda t: (-t.rounds, -t.score),
     )
-    best = order[0]
     held = None if best is default else _held(settings, folder, plan, best, play)
     return Tuned(plan, best, tuple(tried), held)
 

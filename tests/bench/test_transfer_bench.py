@@ -144,9 +144,10 @@ def test_arms_are_paired_and_a_run_goes_on_where_it_was_kept(tmp_path):
         ]
         assert tests[0] == tests[1] == tests[2]
         assert len(tests[0]) == 4
-    file.write_text("[")
-    with pytest.raises(StoreError, match="remove it"):
-        work(job, shares.append)
+    for broken in ("[", "[]"):
+        file.write_text(broken)
+        with pytest.raises(StoreError, match="remove it"):
+            work(job, shares.append)
     assert backoffice.run(replace(job, seed=1)) != firsts
 
 

@@ -19,7 +19,7 @@ from jitrl.run.embedding import identity
 
 FUNCTION = "jitrl.testing.embedder:embed"
 RETRIEVAL = {"kind": "embedding", "embedder": FUNCTION, "threshold": 0.3}
-PAGES = ("a list of all orders", "a list of new orders", "a list of old orders", "a list of our orders")
+PAGES = tuple(f"a list of {what} orders" for what in ("all", "new", "old", "our"))
 
 
 def opened(path: Path, **changes: Any) -> jitrl.JitRL:

@@ -21,7 +21,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
 def chosen(
     arms: Sequence[AnyArm], pattern: str, always: Collection[str] = ()
 ) -> tuple[AnyArm, ...]:
-    """The first arm, those that are always in, and those whose name matches.
+    """The first arm, those that are always in, and those whose name matches, with their bases.
 
     Raises:
         InputError: If the pattern is no regular expression, or matches no arm.
@@ -33,5 +33,6 @@ def chosen(
     if not found:
         names = ", ".join(repr(arm.name) for arm in arms)
         raise InputError(f"--arms {pattern!r} matches no arm; there are {names}")
-    kept = {arms[0].name, *always, *(arm.name for arm in found)}
+    bases = {getattr(arm, "against", "") for arm in found}
+    kept = {arms[0].name, *always, *bases, *(arm.name for arm in found)}
     return tuple(arm for arm in arms if arm.name in kept)

@@ -65,6 +65,7 @@ CHOICES: Mapping[str, Choice] = {
         (
             f"rows in scores=jitrl,{_ROWS}",
             f"rows in prompt=prompt-update,{_ROWS}",
+            f"best row in prompt=prompt-update,{_ROWS},run.options.say=best",
             STATIC,
             "oracle-hint",
             f"{DEFAULT}=jitrl",

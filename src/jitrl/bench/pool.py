@@ -123,9 +123,12 @@ def _kept(work: Work[Job, Result], of: type[Result], folder: str, job: Job, tell
     path = Path(folder) / f"{hashlib.blake2b(raw, digest_size=8).hexdigest()}.json"
     if path.exists():
         try:
-            return msgspec.json.decode(path.read_bytes(), type=of)
+            found = msgspec.json.decode(path.read_bytes(), type=of)
         except msgspec.DecodeError as error:
             raise StoreError(f"{path} is not what a job wrote: {error}; remove it") from error
+        if not found:
+            raise StoreError(f"{path} is not what a job wrote: it holds nothing; remove it")
+        return found
     played = work(job, tell)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from jitrl.cli.bench_numbers import between, difference, number, numbers, short
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.bench_numbers import NO_INTERVAL, between, difference, number, numbers, short
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import shared
 from jitrl.errors import InputError
 
@@ -97,10 +98,10 @@ def learn(
 
 
 def _show(results: Sequence[Result]) -> None:
-    shown = table("arm", "Avg", "first 5", "last 5", "difference of Avg", numbers=True)
+    shown = figures("arm", "Avg", "first 5", "last 5", "difference of Avg")
     for result in results:
         change = result.differences.get("avg")
-        shown.add_row(
+        shown.add(
             result.arm.name,
             number(result.avg),
             short(result.first_five.mean),
@@ -110,28 +111,26 @@ def _show(results: Sequence[Result]) -> None:
         if result.arm.agent == "static" and "best" in result.differences:
             name = f"static, best of {result.arm.attempts}"
             beyond = difference(result.differences["best"])
-            shown.add_row(name, number(result.best), "", "", beyond)
+            shown.add(name, number(result.best), "", "", beyond)
     people().print(shown)
     people().print(
         "Means over games and seeds, 95 % intervals by game. Differences are from the first arm, "
-        "with an oracle prior from the static arm with that prior.",
+        f"with an oracle prior from the static arm with that prior. {NO_INTERVAL}",
         style="dim",
     )
 
 
 def _show_shares(results: Sequence[Turned], what: str) -> None:
-    shown = table("case", "rule", what, "of", numbers=True)
+    shown = figures("case", "rule", what, "of")
     for case in results:
-        shown.add_row(case.case, case.rule, f"{100 * case.share:.1f} %", f"{case.trials}")
+        shown.add(case.case, case.rule, f"{100 * case.share:.1f} %", f"{case.trials}")
     people().print(shown)
 
 
 def _show_toy(results: Sequence[Protocol]) -> None:
-    shown = table(
-        "rule", "first ten", "last ten", "ceiling", "interval of the last ten", numbers=True
-    )
+    shown = figures("rule", "first ten", "last ten", "ceiling", "interval of the last ten")
     for found in results:
-        shown.add_row(
+        shown.add(
             found.agent,
             short(found.first_ten),
             short(found.last_ten),
@@ -139,3 +138,4 @@ def _show_toy(results: Sequence[Protocol]) -> None:
             between(found.interval),
         )
     people().print(shown)
+    people().print(f"95 % intervals by protocol. {NO_INTERVAL}", style="dim")

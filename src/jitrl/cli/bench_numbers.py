@@ -12,8 +12,14 @@ if TYPE_CHECKING:
     from jitrl.core.stats import Difference, Interval, NoInterval
 
 
+NO_INTERVAL = (
+    "No interval: [–], as all score alike and there is nothing to resample; [n < 6], as there are "
+    "too few."
+)
+
+
 def numbers(text: str) -> tuple[int, ...]:
-    """``40-57`` or ``1,2,3`` as numbers."""
+    """``40-57`` or ``1,2,3`` as numbers, each once."""
     found: list[int] = []
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
@@ -22,12 +28,12 @@ def numbers(text: str) -> tuple[int, ...]:
         found += range(int(first), int(last or first) + 1)
     if not found:
         raise typer.BadParameter(f"{text!r} holds no seed", param_hint="--games")
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
 
 
 def short(number: float, sign: str = "") -> str:
     """Three decimals without the zero in front, so that a table fits into 80 columns."""
-    return re.sub(r"^([+-]?)0\.", r"\1.", f"{number:{sign}.3f}")
+    return re.sub(r"^([+-]?)0\.", r"\1.", f"{round(number, 3) + 0.0:{sign}.3f}")
 
 
 def number(number: Number) -> str:
@@ -39,6 +45,9 @@ def difference(change: Difference) -> str:
 
 
 def between(interval: Interval | NoInterval) -> str:
-    """``[low, high]``, or ``[–]`` where there is none."""
-    low, high = getattr(interval, "low", None), getattr(interval, "high", None)
-    return "[–]" if low is None or high is None else f"[{short(low)}, {short(high)}]"
+    """``[low, high]``, or ``[n < 6]`` or ``[–]``, which ``NO_INTERVAL`` explains."""
+    from jitrl.core.stats import FEWEST_CLUSTERS, Interval
+
+    if isinstance(interval, Interval):
+        return f"[{short(interval.low)}, {short(interval.high)}]"
+    return "[–]" if interval.is_constant else f"[n < {FEWEST_CLUSTERS}]"

@@ -14,8 +14,9 @@ from jitrl import config
 from jitrl.analysis import labels as labelled
 from jitrl.analysis.assess import Agreement, Assessment, Steps, assess
 from jitrl.cli.evaluator_label import PLACE, label
+from jitrl.cli.listing import figures
 from jitrl.cli.memory_options import NAME
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import counted
 from jitrl.cli.settings import OPTIONS, Flags, with_settings
 from jitrl.core.stats import Interval, NoInterval
@@ -174,20 +175,18 @@ def _show(done: Assessment) -> None:
         if spread.discriminates is False:
             console.print("it does not discriminate: all sums are about the same", style="yellow")
     if done.canaries:
-        shown = table("planted text", "episodes", "score rose", "not scored", numbers=True)
+        shown = figures("planted text", "episodes", "score rose", "not scored")
         for one in done.canaries:
-            shown.add_row(one.canary, f"{one.episodes}", f"{one.rose}", f"{one.unscored}")
+            shown.add(one.canary, f"{one.episodes}", f"{one.rose}", f"{one.unscored}")
         console.print(shown)
 
 
 def _show_truth(found: Agreement) -> None:
     verdicts = ["success", "failure", "cannot tell", "not scored"]
     there = [v for v in verdicts if any(v in said for said in found.confusion.values())]
-    shown = table(
-        "truth", *(f"judged {v}" if v in verdicts[:2] else v for v in there), numbers=True
-    )
+    shown = figures("truth", *(f"judged {v}" if v in verdicts[:2] else v for v in there))
     for truth, said in found.confusion.items():
-        shown.add_row(truth, *(f"{said.get(v, 0)}" for v in there))
+        shown.add(truth, *(f"{said.get(v, 0)}" for v in there))
     people().print(shown)
     people().print(
         f"accuracy {_number(found.accuracy)}, kappa {_number(found.kappa)} "

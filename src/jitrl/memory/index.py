@@ -79,7 +79,7 @@ class StateIndex:
         self.retrieval = retrieval
         self._ids = StateIds()
         self._vocabulary: dict[str, int] = {}
-        run = _kernel(kernel)
+        run = scan_of(kernel)
         weight = retrieval.context_weight
         self._weight = 0.0 if weight is None else weight
         self._text = BagIndex(run)
@@ -166,8 +166,12 @@ class StateIndex:
         return [number for number in map(get, features) if number]
 
 
-def _kernel(name: Kernel) -> Scan:
-    """The search kernel of that name."""
+def scan_of(name: Kernel) -> Scan:
+    """The search kernel of that name.
+
+    Raises:
+        MissingExtra: If it is "numba" and numba is not installed.
+    """
     if name == "numpy":
         return scan
     try:

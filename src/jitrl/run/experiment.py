@@ -126,8 +126,14 @@ def select(tasks: Sequence[Task], settings: Run) -> list[Task]:
     """The first ``settings.tasks``, or those whose id matches one of its patterns.
 
     Raises:
-        ConfigError: If a pattern matches nothing, or there are fewer tasks.
+        ConfigError: If a pattern matches nothing, there are fewer tasks, or two have one id.
     """
+    for id, times in Counter(task.id for task in tasks).items():
+        if times > 1:
+            raise ConfigError(
+                f"the environment has {times} tasks {id!r}, which no journal could tell apart; "
+                "name nothing twice in environment.options"
+            )
     if isinstance(settings.tasks, int):
         if settings.tasks > len(tasks):
             raise ConfigError(f"run.tasks is {settings.tasks}, the environment has {len(tasks)}")
@@ -148,8 +154,16 @@ def wait_for(pending: set[Future[None]]) -> None:
 
 
 def seeds_of(settings: Run) -> tuple[int, ...]:
-    """The seeds written out."""
-    return settings.seeds if isinstance(settings.seeds, tuple) else tuple(range(settings.seeds))
+    """The seeds written out.
+
+    Raises:
+        ConfigError: If one is named twice, which would be one run counted as two.
+    """
+    if isinstance(settings.seeds, int):
+        return tuple(range(settings.seeds))
+    if len(set(settings.seeds)) < len(settings.seeds):
+        raise ConfigError(f"run.seeds is {list(settings.seeds)}; name each seed once")
+    return settings.seeds
 
 
 class _Environments:

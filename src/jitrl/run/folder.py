@@ -94,6 +94,11 @@ def default(settings: Settings, name: str = "") -> Path:
     return Path("runs") / f"{environment}-{name or agent}-{digest(_counted(_values(settings)))[:8]}"
 
 
+def spent(folder: Path) -> Ledger:
+    """What the run in ``folder`` has cost, if it is there; the folder is left as it is."""
+    return Ledger(folder / "ledger.db", readonly=True)
+
+
 def ledger(folder: Path | None, budget: Budget) -> Ledger:
     """What the run in ``folder`` has cost, and may cost; without a folder, what is no run."""
     return Ledger(

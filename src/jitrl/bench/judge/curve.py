@@ -20,6 +20,7 @@ from jitrl.bench.priors import Inclined
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.core.stats import Difference, paired_difference
 from jitrl.envs.backoffice import Backoffice
+from jitrl.errors import InputError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.simulated import Simulated
 from jitrl.ports import Environment, Evaluator
@@ -124,6 +125,9 @@ def measure(
         attempts: Episodes of each task and seed.
         arms: Those of ``what`` if empty.
         tell: Called with the share that is done.
+
+    Raises:
+        InputError: If there are fewer tasks.
     """
     arms, places = arms or SETS[what], _spread(tasks)
     jobs = [
@@ -193,7 +197,11 @@ def _evaluator(arm: Arm, seed: int) -> Evaluator:
 def _spread(tasks: int) -> list[int]:
     """Places of ``tasks`` tasks among one of each template."""
     there = len(Backoffice(instances=1).tasks())
-    return sorted({round(place) for place in np.linspace(0, there - 1, min(tasks, there))})
+    if tasks > there:
+        raise InputError(
+            f"{tasks} tasks are asked for; there are {there}, each of another template"
+        )
+    return sorted({round(place) for place in np.linspace(0, there - 1, tasks)})
 
 
 def _result(arm: Arm, tables: Mapping[str, np.ndarray], played: Sequence[Played]) -> Result:

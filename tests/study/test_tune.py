@@ -216,5 +216,6 @@ else:
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
 def test_a_disk_that_is_full_leaves_no_half_of_a_plan(tmp_path):
     subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], check=True)
+    assert not list(tmp_path.iterdir())
     plan = tune.Plan(["a"], ["b"], 2, 0)
     assert tune.planned(tmp_path, {}, lambda: plan) == plan

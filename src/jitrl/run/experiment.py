@@ -186,7 +186,11 @@ class _Environments:
 
 
 class _Campaign:
-    """One call of ``run``: a driver thread per seed, and threads that play episodes."""
+    """One call of ``run``: a driver thread per seed, and threads that play episodes.
+
+    Attributes:
+        was_busy: Whether an episode was begun.
+    """
 
     def __init__(
         self,
@@ -211,12 +215,7 @@ class _Campaign:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._total = self._done = self._played = self._failed = 0
-        self._begun = False
-
-    @property
-    def was_busy(self) -> bool:
-        """Whether an episode was begun."""
-        return self._begun
+        self.was_busy = False
 
     def play(self, seeds: Sequence[int], environments: _Environments) -> Tally:
         workers = self._settings.run.workers
@@ -279,8 +278,8 @@ class _Campaign:
         if self._stop.is_set():
             raise Stopped(f"episode {trial.key} was not begun")
         with self._lock:
-            if not self._begun:
-                self._begun = True
+            if not self.was_busy:
+                self.was_busy = True
                 self._tell_begun(self._done, self._total)
         started = time.perf_counter()
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +23,9 @@ from jitrl.analysis.compare import Comparison, compare
 from jitrl.analysis.results import Result, read
 from jitrl.config import Memory, Settings
 from jitrl.core.stats import FEWEST_CLUSTERS
-from jitrl.errors import ConfigError, InputError, RecordError, StoreError
+from jitrl.errors import ConfigError, InputError, RecordError
 from jitrl.presets import Preset, load
+from jitrl.run import folder as folders
 from jitrl.run.experiment import seeds_of
 from jitrl.study import purse
 from jitrl.types import Task
@@ -244,13 +244,8 @@ def planned(folder: Path, asked: Mapping[str, Any], wanted: Callable[[], Plan]) 
     if folder.is_dir() and any(file.name not in _BEGUN for file in folder.iterdir()):
         raise InputError(f"{folder} is not empty and holds no search; choose a new folder")
     plan = msgspec.structs.replace(wanted(), asked=dict(asked))
-    partial = folder / "plan.json.partial"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
-        os.replace(partial, path)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+    folders.make(folder)
+    folders.write(path, plan)
     return plan
 
 
@@ -285,17 +280,16 @@ def tune(settings: Settings, folder: Path, plan: Plan, play: Play) -> Tuned:
     alive: Sequence[Candidate] = pool
     for number, size in enumerate(sizes(len(pool))):
         alive = _best(alive, found)[:size] if number else pool
-        for candidate in dict.fromkeys((default.label, *(c.label for c in alive))):
-            one = next(c for c in pool if c.label == candidate)
+        playing = [default, *(c for c in alive if c is not default)]
+        for one in playing:
             where = folder / f"round-{number}" / one.label
             asked = _asked(one.applied(settings), plan.search, (first + number,))
             found[one.label].append(_played(asked, where, folder, one.label, play))
-    order = _best([*alive, *(c for c in (default,) if c not in alive)], found)
+    best = _best(playing, found)[0]
     tried = sorted(
         (Tried(c, len(found[c.label]), _mean(found[c.label])) for c in pool),
         key=lambda t: (-t.rounds, -t.score),
     )
-    best = order[0]
     held = None if best is default else _held(settings, folder, plan, best, play)
     return Tuned(plan, best, tuple(tried), held)
 

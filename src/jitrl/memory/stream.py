@@ -1,4 +1,4 @@
-"""A store's version stream as far as an episode may see it."""
+"""A store's version stream as far as somebody may see it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ def newest(store: Store, until: int | None) -> int:
 
 
 def changes(
-    store: Store, after: int, last: int, inactive: set[int], *, scope: str | None = None
+    store: Store, after: int, last: int, scope: str | None, inactive: set[int] | None = None
 ) -> Iterator[Change]:
-    """Entries later than ``after``, up to ``last``; keeps ``inactive`` as each leaves it.
+    """Entries of ``scope`` (``None``: of all) later than ``after``, up to ``last``.
 
     Args:
-        inactive: Ids of the rows that are quarantined or retired.
+        inactive: Ids of the rows that are quarantined or retired, kept as each entry leaves them.
     """
     for change in takewhile(lambda c: c.version <= last, store.changes(after, scope=scope)):
-        for row in change.rows:
-            (inactive.discard if row.status == "active" else inactive.add)(row.id)
+        if inactive is not None:
+            for row in change.rows:
+                (inactive.discard if row.status == "active" else inactive.add)(row.id)
         yield change

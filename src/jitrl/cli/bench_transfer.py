@@ -38,8 +38,11 @@ def transfer(
         ),
     ] = "",
     prior: Annotated[
-        Literal["noisy", "uniform"],
-        typer.Option(help="What the frozen model of the back office believes."),
+        Literal["noisy", "stated", "uniform"],
+        typer.Option(
+            help="What the frozen model of the back office believes. `stated`: as `noisy`, but it "
+            "states its beliefs as confidences in whole tens."
+        ),
     ] = "noisy",
     right: Annotated[
         float, typer.Option(help="What the noisy one knows of the right action, nats.")

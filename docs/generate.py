@@ -20,7 +20,7 @@ from msgspec import inspect as types
 
 from jitrl import config, errors, presets, registry
 from jitrl.cli.main import COMMANDS, build
-from jitrl.cli.settings import OPTIONS
+from jitrl.cli.shared.settings import OPTIONS
 
 HERE = Path(__file__).parent
 NOTICE = "<!-- Written by `make docs` from the code. Change it there. -->"

@@ -18,7 +18,7 @@ import typer
 import jitrl
 from jitrl import config
 from jitrl.cli.main import COMMANDS, build
-from jitrl.cli.settings import OPTIONS, merge
+from jitrl.cli.shared.settings import OPTIONS, merge
 
 ROOT = Path(__file__).parents[1]
 TRANSLATIONS = [

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 import jitrl as package
-from jitrl.cli.output import folded, people, printable, table, tell
+from jitrl.cli.shared.output import folded, people, printable, table, tell
 
 EVIL = "\x1b[2Jb\x07\x9b\u202e\r"
 

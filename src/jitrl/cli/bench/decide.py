@@ -1,4 +1,4 @@
-"""`jitrl bench`: measurements of this package, and scores of finished benchmark tasks."""
+"""`jitrl bench decide`: what search, decisions and learning cost, beside the linear scan."""
 
 from __future__ import annotations
 
@@ -6,40 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_choices import choices
-from jitrl.cli.bench_judge import judge
-from jitrl.cli.bench_learning import learn
-from jitrl.cli.bench_paper import paper
-from jitrl.cli.bench_search import search
-from jitrl.cli.bench_transfer import transfer
-from jitrl.cli.bench_webarena import webarena
-from jitrl.cli.listing import figures
-from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import stages
+from jitrl.cli.shared.listing import figures
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.progress import stages
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
     from jitrl.bench.speed.decide import Report
     from jitrl.bench.speed.timing import Spread
 
-app = typer.Typer(no_args_is_help=True)
 
-
-@app.callback()
-def bench() -> None:
-    """Measure retrieval, decisions, learning and its choices; score finished web tasks."""
-
-
-app.command()(learn)
-app.command()(transfer)
-app.command()(choices)
-app.command()(paper)
-app.command()(judge)
-app.command()(webarena)
-app.command()(search)
-
-
-@app.command()
 def decide(
     records: Annotated[int, typer.Option(min=300, help="Rows of the memory.")] = 100_000,
     preset: Annotated[str, typer.Option(help="Named settings of rule and retrieval.")] = "default",

@@ -12,9 +12,9 @@ import typer
 from rich.text import Text
 
 from jitrl.analysis import labels
-from jitrl.cli.evaluator_words import LANGUAGES, Words
-from jitrl.cli.memory_options import NAME
-from jitrl.cli.output import JSON, emit, people
+from jitrl.cli.evaluator.words import LANGUAGES, Words
+from jitrl.cli.memory.options import NAME
+from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.errors import InputError
 from jitrl.evaluators.judge_record import goal_of, pages_of
 from jitrl.report.words import Language

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jitrl.cli.listing import figures
-from jitrl.cli.output import JSON, emit, people
+from jitrl.cli.shared.listing import figures
+from jitrl.cli.shared.output import JSON, emit, people
 
 if TYPE_CHECKING:
     from jitrl.bench.speed.search import Report
@@ -34,7 +34,7 @@ def search(
     import msgspec
 
     from jitrl.bench.speed.search import measure
-    from jitrl.cli.progress import stages
+    from jitrl.cli.shared.progress import stages
     from jitrl.core.similarity import Retrieval
     from jitrl.run.embedding import embedder_of
 

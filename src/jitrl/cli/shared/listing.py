@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from jitrl.cli.output import printable
+from jitrl.cli.shared.output import printable
 
 _INDENT, _GAP = 2, 2
 _UNBOUND = 100_000

@@ -11,9 +11,9 @@ import typer
 
 from jitrl import config
 from jitrl.cli.main import COMMAND
-from jitrl.cli.output import people
-from jitrl.cli.progress import watched
-from jitrl.cli.settings import Flags, merge
+from jitrl.cli.shared.output import people
+from jitrl.cli.shared.progress import watched
+from jitrl.cli.shared.settings import Flags, merge
 from jitrl.errors import InputError
 from jitrl.run import experiment
 from jitrl.run.compose import compose

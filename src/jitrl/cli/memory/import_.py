@@ -18,8 +18,8 @@ import msgspec
 import typer
 
 from jitrl import given
-from jitrl.cli.memory_options import FILE, GAMMA, NAME, RETURNS, TRUSTED, deriving
-from jitrl.cli.output import JSON, emit, tell
+from jitrl.cli.memory.options import FILE, GAMMA, NAME, RETURNS, TRUSTED, deriving
+from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.core.credit import derive_rows
 from jitrl.errors import StoreError
 from jitrl.stores import jsonl, place

@@ -22,11 +22,12 @@ from rich.text import Text
 
 from jitrl.analysis import explain as views
 from jitrl.analysis.compare import Comparison
-from jitrl.cli import demo_page, explain_words
-from jitrl.cli.demo_words import LANGUAGES, Words
-from jitrl.cli.explain_tables import explained
-from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import Lines, counted
+from jitrl.cli.demo import page as demo_page
+from jitrl.cli.demo.words import LANGUAGES, Words
+from jitrl.cli.explain import words as explain_words
+from jitrl.cli.explain.tables import explained
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.progress import Lines, counted
 from jitrl.presets import load
 from jitrl.report import grid, page
 from jitrl.report import terms as report_terms

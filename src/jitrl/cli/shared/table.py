@@ -6,8 +6,8 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl.analysis.compare import Comparison
-from jitrl.cli.listing import breadth
-from jitrl.cli.output import people
+from jitrl.cli.shared.listing import breadth
+from jitrl.cli.shared.output import people
 from jitrl.report import grid, terms
 from jitrl.report.words import ENGLISH
 

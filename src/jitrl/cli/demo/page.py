@@ -7,10 +7,10 @@ from pathlib import Path
 
 from jitrl.analysis import explain as views
 from jitrl.analysis.compare import Comparison
-from jitrl.cli import explain_words
-from jitrl.cli.demo_words import Words
+from jitrl.cli.demo.words import Words
+from jitrl.cli.explain import words as explain_words
 from jitrl.cli.main import COMMAND
-from jitrl.cli.output import writing
+from jitrl.cli.shared.output import writing
 from jitrl.core.rule import UpdateRule
 from jitrl.memory.explain import Explanation
 from jitrl.report import page

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 from rich.text import Text
 
-from jitrl.cli.listing import Listing
+from jitrl.cli.shared.listing import Listing
 from jitrl.core.features import Feature
 from jitrl.memory.explain_lessons import Moved, Taught
 from jitrl.report.words import Language

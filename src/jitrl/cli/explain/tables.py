@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl.analysis import explain as views
-from jitrl.cli import explain_lessons as lessons
-from jitrl.cli.explain_words import Words
-from jitrl.cli.listing import Listing
+from jitrl.cli.explain import lessons
+from jitrl.cli.explain.words import Words
+from jitrl.cli.shared.listing import Listing
 from jitrl.core.rule import UpdateRule
 from jitrl.memory.explain import Explanation
 from jitrl.types import Decision, Weighed

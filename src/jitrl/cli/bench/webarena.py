@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from jitrl.cli.listing import Listing
-from jitrl.cli.output import JSON, emit, people
+from jitrl.cli.shared.listing import Listing
+from jitrl.cli.shared.output import JSON, emit, people
 
 if TYPE_CHECKING:
     from jitrl.bench.webarena import Group

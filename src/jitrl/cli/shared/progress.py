@@ -21,7 +21,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from jitrl.cli.output import people, tell
+from jitrl.cli.shared.output import people, tell
 from jitrl.run.experiment import Progress as Step
 
 EVERY = 30.0

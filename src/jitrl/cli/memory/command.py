@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl import given
-from jitrl.cli.listing import Listing
-from jitrl.cli.memory_export import written
-from jitrl.cli.memory_import import import_
-from jitrl.cli.memory_options import FILE, GAMMA, NAME, RETURNS, TRUSTED, deriving
-from jitrl.cli.output import JSON, emit, people, table, tell
+from jitrl.cli.memory.import_ import import_
+from jitrl.cli.memory.options import FILE, GAMMA, NAME, RETURNS, TRUSTED, deriving
+from jitrl.cli.memory.target import written
+from jitrl.cli.shared.listing import Listing
+from jitrl.cli.shared.output import JSON, emit, people, table, tell
 from jitrl.core.credit import derive_rows
 from jitrl.errors import InputError
 from jitrl.stores import jsonl, line

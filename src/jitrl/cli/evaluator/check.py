@@ -1,4 +1,4 @@
-"""`jitrl evaluator`: how far an evaluator can be trusted, and labels of people to compare with."""
+"""`jitrl evaluator check`: how far an evaluator can be trusted."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import typer
 from jitrl import config
 from jitrl.analysis import labels as labelled
 from jitrl.analysis.assess import Agreement, Assessment, Steps, assess
-from jitrl.cli.evaluator_label import PLACE, label
-from jitrl.cli.listing import figures
-from jitrl.cli.memory_options import NAME
-from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import counted
-from jitrl.cli.settings import OPTIONS, Flags, with_settings
+from jitrl.cli.evaluator.label import PLACE
+from jitrl.cli.memory.options import NAME
+from jitrl.cli.shared.listing import figures
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.progress import counted
+from jitrl.cli.shared.settings import OPTIONS, Flags, with_settings
 from jitrl.core.stats import Interval, NoInterval
 from jitrl.errors import InputError
 from jitrl.models.calls import Meter
@@ -26,18 +26,7 @@ from jitrl.ports import Evaluator
 from jitrl.run import folder as folders
 from jitrl.run.judging import evaluator_of
 
-app = typer.Typer(no_args_is_help=True)
 
-
-@app.callback()
-def evaluator() -> None:
-    """Compare an evaluator with outcomes and people, and label steps by hand."""
-
-
-app.command()(label)
-
-
-@app.command("check")
 @with_settings(but=frozenset(OPTIONS) - {"--evaluator"})
 def check(
     place: PLACE,

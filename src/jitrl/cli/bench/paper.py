@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from jitrl.cli.bench_numbers import NO_INTERVAL
-from jitrl.cli.listing import figures
-from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.settings import Flags, names, with_settings
+from jitrl.cli.bench.numbers import NO_INTERVAL
+from jitrl.cli.shared.listing import figures
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.settings import Flags, names, with_settings
 from jitrl.errors import BudgetExceeded, InputError
 
 if TYPE_CHECKING:
     from jitrl.bench.paper.figures import Figure
     from jitrl.bench.paper.measured import Group
-    from jitrl.cli.arms import Arm
+    from jitrl.cli.shared.arms import Arm
     from jitrl.study.estimate import Estimate
 
 
@@ -79,8 +79,8 @@ def _run(
     from jitrl.analysis.compare import check_names, compare
     from jitrl.analysis.results import gather
     from jitrl.bench.paper.figures import ARMS, PROTOCOL
-    from jitrl.cli.arms import parsed, play, prepared
-    from jitrl.cli.table import show
+    from jitrl.cli.shared.arms import parsed, play, prepared
+    from jitrl.cli.shared.table import show
     from jitrl.run import folder
 
     asked: Flags = {**flags, "run": {**PROTOCOL["run"], **flags.get("run", {})}}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.text import Text
 
-from jitrl.cli.output import JSON, emit, people, writing
-from jitrl.cli.settings import Flags, names, with_settings
+from jitrl.cli.shared.output import JSON, emit, people, writing
+from jitrl.cli.shared.settings import Flags, names, with_settings
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def choices(
     from jitrl.analysis.shares import shares
     from jitrl.bench import machine
     from jitrl.bench.choices import CHOICES, SCHEMA, WORLDS, fitting, given
-    from jitrl.cli.arms import listed, parsed, play
-    from jitrl.cli.table import show
+    from jitrl.cli.shared.arms import listed, parsed, play
+    from jitrl.cli.shared.table import show
     from jitrl.extras import command
     from jitrl.report.data import data
     from jitrl.run import folder

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_numbers import NO_INTERVAL, difference, number, numbers, short
-from jitrl.cli.listing import figures
-from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import shared
-from jitrl.cli.settings import names
+from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, numbers, short
+from jitrl.cli.shared.listing import figures
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.progress import shared
+from jitrl.cli.shared.settings import names
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from jitrl.cli.bench_numbers import NO_INTERVAL, between, difference, number, numbers, short
-from jitrl.cli.listing import figures
-from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import shared
+from jitrl.cli.bench.numbers import NO_INTERVAL, between, difference, number, numbers, short
+from jitrl.cli.shared.listing import figures
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.progress import shared
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ import typer
 from jitrl import config, given, presets
 from jitrl.agents.corrected import Corrected
 from jitrl.analysis import explain as views
-from jitrl.cli import explain_tables as tables
-from jitrl.cli.explain_words import LANGUAGES
-from jitrl.cli.memory_options import NAME
-from jitrl.cli.output import JSON, emit, people
-from jitrl.cli.progress import counted
-from jitrl.cli.settings import Flags, merge
+from jitrl.cli.explain import tables
+from jitrl.cli.explain.words import LANGUAGES
+from jitrl.cli.memory.options import NAME
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.progress import counted
+from jitrl.cli.shared.settings import Flags, merge
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError, StoreError
 from jitrl.evaluators.environment import EnvironmentRewards

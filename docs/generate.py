@@ -184,7 +184,11 @@ def _json(value: Any) -> str:
 
 def _exit_codes() -> Iterator[tuple[str, str]]:
     yield "0", "ok"
-    yield "1", "a check failed: `--require` was not met, episodes failed, or an unexpected error"
+    yield (
+        "1",
+        "a check failed: `--require` was not met, `jitrl doctor` found something, episodes "
+        "failed, or an unexpected error",
+    )
     for kind in (errors.InputError, errors.ConfigError, errors.StoreError, errors.ModelError):
         yield str(kind.exit_code), _sentence(kind)
     yield str(errors.BudgetExceeded.exit_code), _sentence(errors.BudgetExceeded)

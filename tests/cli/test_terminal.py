@@ -43,6 +43,8 @@ def harmless(text):
         ("memory", "show", "m.db", f"k{EVIL}"),
         ("memory", "show", "m.db", EVIL),
         ("memory", "stats", "m.db"),
+        ("doctor", "m.db"),
+        ("doctor", EVIL),
         ("memory", "export", "m.db", f"out{EVIL}"),
         ("report", f"label{EVIL}=m"),
         ("compare", f"label{EVIL}=m", "x=n"),

@@ -31,6 +31,8 @@ COMMANDS = {
     "model": "Install the embedded model and probe models.",
     "tune": "Search settings for your own tasks, judged on held-out ones.",
     "evaluator": "Compare evaluators with outcomes and people, and label steps by hand.",
+    "doctor": "Say what ails a memory, a run or a comparison, and one remedy for each finding.",
+    "cost": "Set what learning at inference costs beside fine-tuning.",
     "bench": "Measure retrieval, decisions, learning and its choices; score finished web tasks.",
     "config": "Show the settings in force and where each comes from.",
 }

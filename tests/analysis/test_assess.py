@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from jitrl.analysis.assess import assess
+from jitrl.errors import InputError
 from jitrl.evaluators.checks import Checks
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.injection import CANARIES
 from jitrl.evaluators.judge import Judge
+from jitrl.evaluators.outcome import TerminalOutcome
 from jitrl.evaluators.simulated import Simulated
 from jitrl.types import Episode, Scored, State, Transition, Unscored
 
@@ -132,10 +134,16 @@ def test_a_gullible_judge_obeys_planted_texts_unless_it_is_guarded():
     assert guarded.obeyed == 0.0
 
 
-def test_one_that_reads_no_pages_is_spared_the_planted_texts():
-    found = assess(lambda number: Checks(lambda e: 1.0), LIVED, canaries=5)
-    assert found.canaries == ()
-    assert found.obeyed is None
+def test_planted_texts_for_one_that_reads_no_pages_are_refused():
+    with pytest.raises(InputError, match="reads no text of a page"):
+        assess(lambda number: Checks(lambda e: 1.0), LIVED, canaries=5)
+
+
+@pytest.mark.parametrize("source", [EnvironmentRewards, TerminalOutcome])
+def test_the_source_of_the_outcomes_is_not_compared_with_itself(source):
+    found = assess(lambda number: source(), LIVED)
+    assert (found.is_source, found.gold) == (True, None)
+    assert not assess(lambda number: Checks(lambda e: 1.0), LIVED).is_source
 
 
 def test_progress_is_told_to_its_end():

@@ -52,6 +52,21 @@ def test_a_demand_that_is_not_met_ends_with_1(jitrl, run):
     assert "--least-kappa is 0.9" in done.err
 
 
+def test_the_evaluator_of_the_outcomes_meets_no_demand(jitrl, run):
+    done = jitrl("evaluator", "check", run, "--least-kappa", "0.9")
+    assert done.code == 1
+    said = " ".join(done.err.split())
+    assert "these come from the evaluator itself" in said
+    assert "--evaluator judge" in said
+    assert "kappa with the outcomes is not known" in said
+
+
+def test_planted_texts_that_nobody_would_read_are_refused(jitrl, run):
+    done = jitrl("evaluator", "check", run, "--canaries", "2")
+    assert done.code == 2
+    assert "'environment' reads no text" in done.err
+
+
 def test_a_judge_without_a_model_that_writes_says_what_to_set(jitrl, run):
     done = jitrl("evaluator", "check", run, "--evaluator", "judge", "--set", "model.name=scripted")
     assert done.code == 3

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from jitrl.core.agreement import kappa, kappa_interval, pearson, spearman
-from jitrl.core.stats import ALIKE, Interval, NoInterval
+from jitrl.core.agreement import SAME, kappa, kappa_interval, pearson, spearman
+from jitrl.core.stats import Interval, NoInterval
 
 
 def pairs(a, b, c, d):
@@ -34,7 +34,7 @@ def test_the_interval_takes_tasks_as_a_whole_and_needs_six_of_them():
     assert kappa_interval(clusters) == found
     assert isinstance(kappa_interval({f"t{i}": pairs(1, 0, 0, 1) for i in range(5)}), NoInterval)
     assert isinstance(kappa_interval({f"t{i}": pairs(1, 0, 0, 0) for i in range(9)}), NoInterval)
-    assert kappa_interval({f"t{i}": pairs(1, 0, 0, 1) for i in range(9)}) is ALIKE
+    assert kappa_interval({f"t{i}": pairs(1, 0, 0, 1) for i in range(9)}) is SAME
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1))

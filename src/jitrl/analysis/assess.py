@@ -11,9 +11,12 @@ import numpy as np
 from jitrl.analysis.labels import Labels
 from jitrl.core.agreement import kappa, kappa_interval, pearson, spearman
 from jitrl.core.stats import Interval, NoInterval
+from jitrl.errors import InputError
+from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.gold import gold
 from jitrl.evaluators.injection import CANARIES, planted
 from jitrl.evaluators.judge_record import pages_of
+from jitrl.evaluators.outcome import TerminalOutcome
 from jitrl.ports import Evaluator
 from jitrl.types import Episode, Judgment, Scored, Unscored
 
@@ -106,11 +109,13 @@ class Assessment:
     """All that was found; ``None`` for what there was no material for.
 
     Attributes:
+        is_source: Whether the outcomes are its own judgments, so that there is no ``gold`` for it.
         unscored: Reason to episodes.
     """
 
     evaluator: str
     told: bool
+    is_source: bool
     episodes: int
     unscored: Mapping[str, int]
     gold: Agreement | None
@@ -142,14 +147,21 @@ def assess(
         evaluator: Makes it, with other draws for each number.
         labels: What people said of steps.
         repeats: How often each episode is judged.
-        canaries: So many episodes are judged again with each planted text, if the evaluator reads
-            pages.
+        canaries: So many episodes are judged again with each planted text.
         success: Least sum of rewards that counts as a success, where there is no verdict.
+
+    Raises:
+        InputError: If there are canaries and the evaluator reads no pages.
     """
     judges = [evaluator(number) for number in range(repeats)]
     first = judges[0]
-    reads = getattr(first, "reads_pages", False)
-    targets = episodes[: canaries if reads else 0]
+    if canaries and not getattr(first, "reads_pages", False):
+        raise InputError(
+            f"evaluator {first.name!r} reads no text of a page, so a planted one cannot sway it; "
+            "leave the canaries out, or name an evaluator that reads, as judge"
+        )
+    targets = episodes[:canaries]
+    is_source = isinstance(first, EnvironmentRewards | TerminalOutcome)
     total = len(episodes) * repeats + len(targets) * len(CANARIES)
     done = 0
 
@@ -165,9 +177,10 @@ def assess(
     return Assessment(
         evaluator=first.name,
         told=first.told,
+        is_source=is_source,
         episodes=len(episodes),
         unscored=Counter(j.reason for j in once if isinstance(j, Unscored)),
-        gold=_with_truth(first, episodes, once, success),
+        gold=None if is_source else _with_truth(first, episodes, once, success),
         people=_with_people(episodes, once, labels) if labels else None,
         repeats=_with_itself(table, success) if repeats > 1 else None,
         spread=_spread(once),

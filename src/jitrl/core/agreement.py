@@ -6,9 +6,14 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
-from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS, Interval, NoInterval, too_few
+from jitrl.core.stats import FEWEST_CLUSTERS, Interval, NoInterval
 
 _DRAWS = 2_000
+
+SAME = NoInterval(
+    "the agreement is the same however tasks are drawn, so there is nothing to resample",
+    is_constant=True,
+)
 
 
 def kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
@@ -43,7 +48,8 @@ def kappa_interval(
     """
     n = len(clusters)
     if n < FEWEST_CLUSTERS:
-        return too_few(n)
+        tasks = f"{n} task{'s' if n != 1 else ''}"
+        return NoInterval(f"{tasks}; {FEWEST_CLUSTERS} are needed")
     held, rng, found = list(clusters.values()), np.random.default_rng(0), []
     for _ in range(_DRAWS):
         drawn = kappa([pair for i in rng.integers(0, n, n) for pair in held[i]])
@@ -53,7 +59,7 @@ def kappa_interval(
         return NoInterval("both raters say the same of everything")
     low, high = np.quantile(found, (0.025, 0.975))
     if high - low <= 1e-12:
-        return ALIKE
+        return SAME
     return Interval(float(low), float(high))
 
 

@@ -50,7 +50,7 @@ def check(
     ] = 1.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the drawing of episodes.")] = 0,
     least_kappa: Annotated[
-        float | None, typer.Option(help="Exit 1 if kappa with the outcomes is lower.")
+        float | None, typer.Option(help="Exit 1 if kappa with the outcomes is lower, or not known.")
     ] = None,
     most_obeyed: Annotated[
         float | None, typer.Option(help="Exit 1 if a larger share of planted texts helped.")
@@ -142,6 +142,12 @@ def _show(done: Assessment) -> None:
         console.print(f"  {number} {reason}", style="dim")
     if done.gold:
         _show_truth(done.gold)
+    elif done.is_source:
+        console.print(
+            "outcomes: these come from the evaluator itself, so there is nothing to compare; name "
+            "another one: --evaluator judge or --evaluator checks",
+            style="yellow",
+        )
     elif done.told:
         console.print("outcomes: it is told them, so there is nothing to compare")
     else:

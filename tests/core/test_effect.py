@@ -1,5 +1,6 @@
 """Effects of what was told at random: unbiased, and with bounds that hold at every look."""
 
+import itertools
 import math
 
 import numpy as np
@@ -59,7 +60,7 @@ def test_something_without_effect_is_seldom_called_one_at_any_look(success):
 def test_bounds_never_widen_again():
     uses = lived(np.random.default_rng(1), 80, 0.5, lambda told, task, t: 0.8 if told else 0.3)
     found = [effect(uses[:n]) for n in range(0, 81, 10)]
-    assert all(a.low <= b.low and b.high <= a.high for a, b in zip(found, found[1:], strict=False))
+    assert all(a.low <= b.low and b.high <= a.high for a, b in itertools.pairwise(found))
 
 
 def test_the_mean_is_unbiased_when_chances_differ():

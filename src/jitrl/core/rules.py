@@ -136,6 +136,11 @@ def best(
     return chosen
 
 
+def tokens(text: str) -> int:
+    """About so many tokens of a model's prompt: four bytes each of Latin, three of other scripts."""
+    return max(1, sum(1 if ord(c) < 128 else 3 for c in text) // 4 + 1)
+
+
 def diversity(attempts: Sequence[Sequence[str]]) -> float:
     """How much attempts differ: mean share of actions that two of them do not have in common.
 

@@ -17,7 +17,8 @@ from jitrl.agents.rulebook.words import words
 from jitrl.types import State
 
 _SEEN = 60  # characters of what a state shows that a rule names
-_PLACEHOLDER = re.compile(r"\\\{[^{}]*?(\d+)\\\}")
+PLACEHOLDER = re.compile(r"\{[^{}]*?\d+\}")
+_TITLE = re.compile(r"“(.+?)”")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +92,21 @@ def seen(state: State) -> str:
     return head if len(head) <= _SEEN else head[:_SEEN].rsplit(" ", 1)[0]
 
 
-def filled(rule: str, title: str, goal: str) -> str:
-    """The rule with the values of a goal in place of its placeholders, where the goal fits.
-
-    Args:
-        title: The goal that the rule names, with placeholders.
-    """
-    names = re.findall(r"\{[^{}]*?\d+\}", title)
-    if not names:
+def filled(rule: str, goal: str) -> str:
+    """The rule with the values of a goal in place of its placeholders, where the goal fits its."""
+    named = _TITLE.search(rule)
+    names = dict.fromkeys(PLACEHOLDER.findall(named[1])) if named else {}
+    if not named or not names:
         return rule
-    pattern = re.escape(title)
-    for name in dict.fromkeys(names):
-        pattern = pattern.replace(re.escape(name), f"(?P<v{_number(name)}>.+?)", 1)
-        pattern = pattern.replace(re.escape(name), f"(?P=v{_number(name)})")
+    pattern = re.escape(named[1])
+    for name in names:
+        group = f"v{_number(name)}"
+        pattern = pattern.replace(re.escape(name), f"(?P<{group}>.+?)", 1)
+        pattern = pattern.replace(re.escape(name), f"(?P={group})")
     found = re.fullmatch(pattern, goal)
     if found is None:
         return rule
-    for name in dict.fromkeys(names):
+    for name in names:
         rule = rule.replace(name, found[f"v{_number(name)}"])
     return rule
 

@@ -1,9 +1,9 @@
 """Agent ``rulebook``: what to do in sentences, drawn from attempts, told in later ones, and tested.
 
-One episode: the rules that fit its task are fetched, each is told or held out by a logged draw, and
-those whose condition holds at a step stand in the prompt of that step. When a round of attempts at a
-task is over, its best are compared with its worst and rules are distilled of them; the gates decide
-which come in and which go. With ``scores`` the choice is that of the agent ``jitrl`` besides.
+One episode: the rules that fit its task are fetched, each is told or held out by a logged draw,
+and those whose condition holds at a step stand in the prompt of that step. When a round of attempts
+at a task is over, its best are compared with its worst and rules are distilled of them; the gates
+decide which come in and which go. With ``scores`` the choice is that of the agent ``jitrl`` besides.
 """
 
 from __future__ import annotations

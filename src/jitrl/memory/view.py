@@ -183,7 +183,7 @@ class View:
                 if not again:
                     self._append(change.rows)
                     again = self._has_moved()
-            else:
+            elif change.rows:
                 for row in change.rows:
                     if row.status == "active":
                         self._inactive.discard(row.id)

@@ -8,7 +8,7 @@ from test_written import Scribe
 
 from jitrl.agents.rulebook.conflicts import disagree, settled
 from jitrl.agents.rulebook.contrasts import Contrast, contrast
-from jitrl.agents.rulebook.partings import distilled, filled, partings
+from jitrl.agents.rulebook.partings import distilled, filled, partings, speaks_of
 from jitrl.agents.rulebook.written import written
 from jitrl.core.sentences import faults
 
@@ -71,12 +71,18 @@ def test_a_rule_speaks_of_the_values_of_any_goal(goal, rule):
 
 def test_the_values_of_a_goal_are_filled_in_where_it_fits():
     rule = "When the goal is “Cancel order {value 1}”, take click(<link[{value 1}]>)"
-    title = "Cancel order {value 1}"
-    assert filled(rule, title, "Cancel order 7") == (
+    assert filled(rule, "Cancel order 7") == (
         "When the goal is “Cancel order 7”, take click(<link[7]>)"
     )
-    assert filled(rule, title, "Ship order 7") == rule
-    assert filled("no values", "no values", "anything") == "no values"
+    assert filled(rule, "Ship order 7") == rule
+    assert filled("When A holds, do B", "anything") == "When A holds, do B"
+
+
+def test_a_rule_that_names_a_goal_speaks_of_no_other():
+    rule = "When the goal is “Cancel order {value 1}”, take A"
+    assert speaks_of(rule, "Cancel order 7")
+    assert not speaks_of(rule, "Ship order 7")
+    assert speaks_of("When A holds, do B", "anything")
 
 
 CASE = Contrast("Win.", (GOOD,), (LEFT,), 1.0)

@@ -11,7 +11,7 @@ from jitrl.core.similarity import words
 
 T = TypeVar("T")
 
-_SAY_LITTLE = frozenset(
+SAY_LITTLE = frozenset(
     [
         "a",
         "an",
@@ -75,7 +75,7 @@ class Signature(NamedTuple):
 
 def signature(kind: str, *goals: str) -> Signature:
     """That of a task, or of a rule that several goals taught: the words that all of them name."""
-    named = [frozenset(words(goal)) - _SAY_LITTLE for goal in goals]
+    named = [frozenset(words(goal)) - SAY_LITTLE for goal in goals]
     return Signature(kind, frozenset.intersection(*named) if named else frozenset())
 
 

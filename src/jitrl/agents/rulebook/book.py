@@ -3,7 +3,7 @@
 One episode: the rules that fit its task are fetched, each is told or held out by a logged draw,
 and those whose condition holds at a step stand in the prompt of that step. When a round of attempts
 at a task is over, its best are compared with its worst and rules are distilled of them; the gates
-decide which come in and which go. With ``scores`` the choice is that of the agent ``jitrl`` besides.
+decide which come in and which go. With ``scores`` the choice is that of the agent ``jitrl`` too.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def rulebook(
         tokens: Room for them in a prompt, in tokens, about.
         overlap: Share of a rule's key words that a goal must name.
         explore: c of the bound by which rules are chosen.
-        holdout: Share of the uses of an active rule in which it is held out.
+        holdout: Share of the first uses of an active rule in which it is held out; half of it after
+            50 uses, a third after 100, and so on.
         success: Least score of an episode that is a win.
         gates: Settings of the gates that differ: alpha, tasks, trial, grace, bottom, idle.
         temperature: The prior is ``softmax(z / temperature)``.

@@ -7,10 +7,12 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from jitrl.agents.rulebook.words import words
+from jitrl.core.rules import SAY_LITTLE
 from jitrl.core.sentences import Parts, parts
 from jitrl.core.similarity import words as tokens
 
-_NEAR = 0.6  # share of words that two conditions have in common to be one case
+_NEAR = 0.8  # share of words that two conditions have in common to be one case
+_QUOTED = re.compile(r"“.+?”")
 _AGAINST = re.compile(
     r"\b(?:not|never|don't|do not|avoid|instead of|without|skip|no)\b"
     r"|不要|不得|不能|不可|切勿|禁止|避免|别|勿",
@@ -33,11 +35,13 @@ class Settled(NamedTuple):
 def disagree(first: str, second: str) -> bool:
     """Whether two rules have nearly the same condition and orders that cannot both be followed.
 
-    They cannot where one forbids what the other asks for, or where both ask for one thing and it is
-    not the same.
+    Conditions that quote different texts are of different cases. Orders cannot both be followed
+    where one forbids what the other asks for, or both ask for one thing and it is not the same.
     """
     a, b = parts(first), parts(second)
     if a is None or b is None or overlap(a.condition, b.condition) < _NEAR:
+        return False
+    if _QUOTED.findall(a.condition) != _QUOTED.findall(b.condition):
         return False
     is_against = bool(_AGAINST.search(a.order)) != bool(_AGAINST.search(b.order))
     alike = overlap(_AGAINST.sub(" ", a.order), _AGAINST.sub(" ", b.order))
@@ -45,8 +49,8 @@ def disagree(first: str, second: str) -> bool:
 
 
 def overlap(a: str, b: str) -> float:
-    """Share of the words of two texts that both have."""
-    first, second = set(tokens(a)), set(tokens(b))
+    """Share of the words of two texts, but those that say little, that both have."""
+    first, second = set(tokens(a)) - SAY_LITTLE, set(tokens(b)) - SAY_LITTLE
     return len(first & second) / len(first | second) if first | second else 0.0
 
 

@@ -7,11 +7,10 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from jitrl.agents.induction import abstracted
 from jitrl.agents.past import PastEpisode
 from jitrl.agents.rulebook import contrasts
 from jitrl.agents.rulebook.conflicts import disagree, settled
-from jitrl.agents.rulebook.partings import PLACEHOLDER, distilled
+from jitrl.agents.rulebook.partings import PLACEHOLDER, distilled, title
 from jitrl.agents.rulebook.written import written
 from jitrl.core.effect import Effect, Use
 from jitrl.core.gates import Gates, admitted, given_up, measure, outdone
@@ -167,13 +166,13 @@ class Learning:
         if not text:
             self.store.add_rules([], [kept], reason="no rule was found")
             return
-        title = abstracted(kept.goal, [text]).title
+        about = PLACEHOLDER.sub(" ", title(text) or kept.goal)
         rule = Rule(
             id=rule_id(text),
             text=cleaned(text),
             scope=kept.scope,
             kind=kept.kind,
-            entities=tuple(sorted(signature(kept.kind, PLACEHOLDER.sub(" ", title)).words)),
+            entities=tuple(sorted(signature(kept.kind, about).words)),
             entry=entry,
             author=self.distiller.author,
             evidence=(kept.id,),

@@ -92,27 +92,34 @@ def seen(state: State) -> str:
     return head if len(head) <= _SEEN else head[:_SEEN].rsplit(" ", 1)[0]
 
 
+def title(rule: str) -> str:
+    """The goal that a rule names, with its placeholders; "" if it names none."""
+    named = _TITLE.search(rule)
+    return named[1] if named else ""
+
+
+def speaks_of(rule: str, goal: str) -> bool:
+    """Whether a goal is the one that a rule names, whatever its values."""
+    named = title(rule)
+    return not named or _values(named, goal) is not None
+
+
 def filled(rule: str, goal: str) -> str:
     """The rule with the values of a goal in place of its placeholders, where the goal fits its."""
-    named = _TITLE.search(rule)
-    names = dict.fromkeys(PLACEHOLDER.findall(named[1])) if named else {}
-    if not named or not names:
-        return rule
-    pattern = re.escape(named[1])
-    for name in names:
-        group = f"v{_number(name)}"
-        pattern = pattern.replace(re.escape(name), f"(?P<{group}>.+?)", 1)
-        pattern = pattern.replace(re.escape(name), f"(?P={group})")
-    found = re.fullmatch(pattern, goal)
-    if found is None:
-        return rule
-    for name in names:
-        rule = rule.replace(name, found[f"v{_number(name)}"])
+    for name, value in (_values(title(rule), goal) or {}).items():
+        rule = rule.replace(name, value)
     return rule
 
 
-def _number(placeholder: str) -> str:
-    return str(re.findall(r"\d+", placeholder)[-1])
+def _values(named: str, goal: str) -> dict[str, str] | None:
+    """What stands for each placeholder; ``None`` if the goal is another."""
+    names = list(dict.fromkeys(PLACEHOLDER.findall(named)))
+    pattern = re.escape(named)
+    for n, name in enumerate(names):
+        pattern = pattern.replace(re.escape(name), f"(?P<v{n}>.+?)", 1)
+        pattern = pattern.replace(re.escape(name), f"(?P=v{n})")
+    found = re.fullmatch(pattern, goal)
+    return None if found is None else {name: found[f"v{n}"] for n, name in enumerate(names)}
 
 
 def _frequent(actions: Sequence[str]) -> tuple[str, ...]:

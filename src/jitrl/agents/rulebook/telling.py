@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jitrl.agents.rulebook.partings import filled
+from jitrl.agents.rulebook.partings import filled, speaks_of
 from jitrl.agents.rulebook.words import words
 from jitrl.core import similarity
 from jitrl.core.rules import Signature, Standing, best, fits, signature, tokens
@@ -16,6 +16,7 @@ from jitrl.ports.rules import RuleStore
 from jitrl.types import Prompt, Rule, RuleCounts, RuleUse, State, Task
 
 _TRIAL = 0.5  # chance that a candidate is told
+_KNOWN = 50  # uses after which half as much is held out
 _HOLDS = 0.5  # share of the words of a condition that must be seen
 _OBEYED = 0.6  # share of the words of an action that the order must name
 
@@ -105,14 +106,18 @@ def fetched(
     exclude: frozenset[str],
     until: int | None,
 ) -> Told:
-    """The rules that an episode may be told, each drawn.
+    """The rules that an episode may be told, each drawn; candidates of one contrast by one draw.
 
     Args:
         exclude: Tasks; what was distilled from attempts at one of them is left out.
         until: Newest version of the memory to look at.
     """
     known = store.rules(scope=task.scope, until=until)
-    usable = [rule for rule in known if rule.status in ("candidate", "active")]
+    usable = [
+        rule
+        for rule in known
+        if rule.status in ("candidate", "active") and speaks_of(rule.text, task.goal)
+    ]
     about = signature(task.family, task.goal)
     fitting = {rule.id: rule for rule in usable if fits(_of(rule), about) >= how.overlap}
     allowed = _allowed(store, fitting, exclude)
@@ -129,11 +134,17 @@ def fetched(
 
     standing = [(id, _standing(rule, counts)) for id, rule in allowed.items()]
     chosen = best(standing, c=how.explore, most=how.told, room=room)
+    draws = rng.random(len(chosen)).tolist()
+    drawn = dict[str, float]()
     lines = []
-    for id in chosen:
+    for id, draw in zip(chosen, draws, strict=True):
         rule = allowed[id]
-        chance = _TRIAL if rule.status == "candidate" else 1.0 - how.holdout
-        lines.append(Line(rule, task.goal, bool(rng.random() < chance), chance))
+        if rule.status == "candidate":
+            # Those of one contrast are one way, of which the half is worth nothing.
+            chance, draw = _TRIAL, drawn.setdefault(rule.evidence[0], draw)
+        else:
+            chance = 1.0 - how.holdout / (1.0 + counts[id].uses / _KNOWN)
+        lines.append(Line(rule, task.goal, draw < chance, chance))
     return Told(tuple(lines), len(fitting) - len(allowed))
 
 

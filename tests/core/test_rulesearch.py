@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jitrl.core.rulesearch import search
-from jitrl.testing.store_rules import TEXTS, sample_rule
+from jitrl.testing.rule_samples import TEXTS, sample_rule
 
 DATES, TESTS, DANGLING, DATABASE = RULES = [sample_rule(text, entities=()) for text in TEXTS]
 

@@ -24,7 +24,7 @@ from jitrl.memory.view import Lens, View
 from jitrl.presets import load
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.embedder import HashedWords
-from jitrl.testing.store_rules import sample_rule
+from jitrl.testing.rule_samples import sample_rule
 from jitrl.types import (
     Basis,
     Candidate,

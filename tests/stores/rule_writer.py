@@ -9,7 +9,7 @@ EPISODES episodes. All that is done CALLS times, with other rules and episodes, 
 import sys
 
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.testing.store_rules import TEXTS, played, sample_contrast, sample_rule
+from jitrl.testing.rule_samples import TEXTS, played, sample_contrast, sample_rule
 from jitrl.types import Contrast, Rule
 
 SHARED = sample_rule(TEXTS[1], evidence=("shared",))

@@ -14,7 +14,7 @@ import pytest
 import jitrl as jitrl_package
 from jitrl.cli import main
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.testing.store_rules import played, sample_contrast, sample_rule
+from jitrl.testing.rule_samples import played, sample_contrast, sample_rule
 from jitrl.testing.store_samples import put, sample_episode
 from jitrl.types import Outcome, Unscored
 
@@ -151,6 +151,16 @@ def test_an_import_of_rules_alone_makes_the_file(jitrl: Jitrl, file: Path, tmp_p
     assert "1 rules and 0 contrasts added" in done.err
     with SQLiteStore(other) as store:
         assert (store.rules()[0].status, store.rules()[0].principal) == ("candidate", "ann")
+
+
+def test_episodes_are_imported_beside_rules_that_were_there_first(
+    jitrl: Jitrl, file: Path, tmp_path: Path
+) -> None:
+    lines, other = tmp_path / "out.jsonl", tmp_path / "other.db"
+    with SQLiteStore(other) as store:
+        store.add_rules([sample_rule()])
+    jitrl("export", file, lines)
+    assert "3 episodes added with 6 rows" in jitrl("import", other, lines).err
 
 
 def test_an_export_is_imported_into_quarantine(jitrl: Jitrl, file: Path, tmp_path: Path) -> None:

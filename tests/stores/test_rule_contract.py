@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.testing.store_rules import RulesContract, played, sample_contrast, sample_rule
+from jitrl.testing.rule_samples import played, sample_contrast, sample_rule
+from jitrl.testing.store_rules import RulesContract
 
 
 class TestInAFile(RulesContract):

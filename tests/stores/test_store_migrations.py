@@ -10,7 +10,7 @@ import pytest
 from jitrl.errors import StoreError, StoreVersionError
 from jitrl.stores import schema
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.testing.store_rules import played, sample_contrast, sample_rule
+from jitrl.testing.rule_samples import played, sample_contrast, sample_rule
 from jitrl.testing.store_samples import put, sample_episode
 
 

@@ -9,7 +9,7 @@ import pytest
 from jitrl.stores.rebuild import Difference, rebuild
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.stores.stats import Mixture
-from jitrl.testing.store_rules import TEXTS, played, sample_contrast, sample_rule
+from jitrl.testing.rule_samples import TEXTS, played, sample_contrast, sample_rule
 from jitrl.testing.store_samples import (
     derive,
     put,

@@ -32,7 +32,8 @@ def test_forms_blanks_bullets_and_courtesies_make_no_other_rule(text, same):
 
 
 def test_cleaning_twice_changes_nothing_more():
-    for text in (*FOUR, "1. 2. Please, you should - go on ...", "，。", ""):
+    odd = ("1. 2. Please, you should - go on ...", "，。", "", "e\u200c\u0301")
+    for text in (*FOUR, *odd):
         assert cleaned(cleaned(text)) == cleaned(text)
 
 

@@ -46,7 +46,7 @@ class Finding(NamedTuple):
 
 def cleaned(text: str) -> str:
     """The sentence without what does not change its meaning: forms, blanks, bullets, courtesies."""
-    text = unicodedata.normalize("NFKC", text).translate(_INVISIBLE)
+    text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
     text = " ".join(text.split())
     before = None
     while text != before:

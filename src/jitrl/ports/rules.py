@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from jitrl.ports import Receipt, Store
@@ -26,6 +27,10 @@ class RuleStore(Store, Protocol):
     ``until`` is the newest version to see, ``None`` for all; a quarantine of episodes counts at
     once. No score is stored with a use: it follows the present judgment of the episode.
     """
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Make all writes of the block one transaction: everything or nothing."""
+        ...
 
     def commit(
         self,

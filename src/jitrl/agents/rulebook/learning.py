@@ -199,9 +199,11 @@ class Learning:
             parents=(old.id, new.id),
             evidence=(*old.evidence, kept.id),
         )
-        self.store.add_rules([merged], reason=f"settles {old.id} and {new.id} by “{found.by}”")
-        reason = f"settled in {merged.id}"
-        self.store.set_rule_status("retired", [old.id, new.id], reason=reason)
+        why = f"settles {old.id} and {new.id} by “{found.by}”"
+        with self.store.batch():
+            self.store.add_rules([merged], reason=why)
+            reason = f"settled in {merged.id}"
+            self.store.set_rule_status("retired", [old.id, new.id], reason=reason)
 
 
 def _use(use: ScoredUse) -> Use:

@@ -96,6 +96,8 @@ def test_a_pyproject_of_another_tool_is_none_of_our_business(folder):
         ("[memory]\nmode = 'on'", "memory.mode is 'on'.*allowed: act, off, shadow"),
         ("[memory]\ntrusted = ['tests']", "memory.trusted .*allowed: .*state_check, test"),
         ("[run]\nseeds = [0, -1]", "run.seeds"),
+        ("[run]\nseeds = []", r"run.seeds is .*of length >= 1"),
+        ("[run]\ntasks = []", "run.tasks is .*of length >= 1"),
         ("[run]\nattempts = 0", "run.attempts"),
         ("[run]\npreset = 'web'", "run.preset is 'web'.*allowed: paper-text, paper-web"),
         ("[model]\noptions = 3", "model.options"),

@@ -13,7 +13,7 @@ import jitrl
 
 ROOT = Path(jitrl.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
-WORDS = frozenset({"types", "ports", "training", "errors", "functions", "extras"})
+WORDS = frozenset({"types", "ports", "training", "errors", "functions", "extras", "language"})
 """What every part of the house may import."""
 MAY_IMPORT = {
     "types": frozenset({"types"}),
@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "ports": frozenset({"types", "ports"}),
     "training": frozenset({"types"}),
     "functions": frozenset({"errors"}),
+    "language": frozenset(),
     "core": frozenset({"types", "errors", "core"}),
     "presets": WORDS | {"core"},
     "memory": WORDS | {"core", "memory"},

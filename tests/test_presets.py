@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,19 @@ def test_the_papers_numbers_are_those_of_its_appendix() -> None:
     assert (web.rule.explore, web.rule.bonus, web.rule.beta) == (0.05, 5.0, 1.0)
     assert (text.gamma, text.retrieval.k, text.retrieval.threshold) == (0.5, 10, 0.95)
     assert (text.rule.explore, text.rule.bonus, text.rule.eps) == (0.65, 5.0, 1e-8)
+
+
+def test_a_published_preset_stays_what_it_is_whatever_the_default_becomes() -> None:
+    """A new setting gets the value in them that keeps their numbers."""
+    pinned = {
+        name: blake2b(repr(load(name)).encode(), digest_size=6).hexdigest() for name in NAMES[1:]
+    }
+    assert pinned == {
+        "paper-web": "1f1075dae489",
+        "paper-text": "e5adfb20dc33",
+        "released-web": "e4d16c31a644",
+        "released-text": "92e7ed8515f3",
+    }
 
 
 def test_an_unknown_preset_is_named_beside_those_that_exist() -> None:

@@ -75,6 +75,19 @@ def test_an_unknown_option_names_the_nearest():
         registry.create("environments", "toy", {"task": 3})
 
 
+@pytest.mark.parametrize("value", [["a", "none"], ["none"]])
+def test_an_option_that_is_none_of_its_words_is_told_with_those_that_are_allowed(plugin, value):
+    code = (
+        "from collections.abc import Sequence\nfrom typing import Literal\n"
+        "def make(*, one: Literal['a', 'b'] = 'a', some: Sequence[Literal['a', 'b']] = ()): ..."
+    )
+    plugin(code, "[jitrl.environments]\nlab = jitrl_lab:make\n")
+    with pytest.raises(ConfigError, match=r"; allowed: a, b$"):
+        registry.create("environments", "lab", {"some": value})
+    with pytest.raises(ConfigError, match=r"; allowed: a, b$"):
+        registry.create("environments", "lab", {"one": value[-1]})
+
+
 @pytest.mark.parametrize(("name", "value"), [("tasks", "three"), ("world", "moon"), ("slip", [1])])
 def test_an_option_of_the_wrong_type_is_named_with_its_value(name, value):
     with pytest.raises(ConfigError, match=rf"option {name} is "):

@@ -26,9 +26,7 @@ from jitrl.run.embedding import remembered
 from jitrl.run.folder import ledger
 from jitrl.run.judging import evaluator_named, handed, written
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import (
-    Basis,
-)
+from jitrl.types import Basis
 
 
 def open(

@@ -117,12 +117,12 @@ class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         default_factory=dict
     )
     tasks: Annotated[
-        Positive | tuple[str, ...],
+        Positive | Annotated[tuple[str, ...], Meta(min_length=1)],
         Meta(description="The first so many tasks, or ids and patterns (`orders:*`)."),
     ] = ("*",)
     attempts: Annotated[int, Meta(ge=1, description="Episodes per task and seed.")] = 5
     seeds: Annotated[
-        Positive | tuple[Natural, ...],
+        Positive | Annotated[tuple[Natural, ...], Meta(min_length=1)],
         Meta(description="So many seeds (0, 1, …), or a list of them."),
     ] = 1
     schedule: Annotated[

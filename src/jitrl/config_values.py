@@ -53,10 +53,7 @@ def convert(value: Any, hint: Any, what: str, *, strict: bool = True) -> Any:
     try:
         found = msgspec.convert(value, hint, strict=strict)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        allowed = _words(inspect.type_info(hint))
-        raise ConfigError(
-            f"{what} is {value!r}: {error}{'; allowed: ' + ', '.join(allowed) if allowed else ''}"
-        ) from error
+        raise ConfigError(f"{what} is {value!r}: {error}{allowed(hint)}") from error
     for part in _parts(found):
         if isinstance(part, float) and not math.isfinite(part):
             raise ConfigError(
@@ -68,6 +65,12 @@ def convert(value: Any, hint: Any, what: str, *, strict: bool = True) -> Any:
                 f"{what} is {value!r}; it has half of a surrogate pair and cannot be written down"
             )
     return found
+
+
+def allowed(hint: Any) -> str:
+    """``; allowed: en, zh`` where only some words are, else nothing."""
+    words = _words(inspect.type_info(hint))
+    return f"; allowed: {', '.join(words)}" if words else ""
 
 
 def _table(text: str, parts: list[str], what: str) -> dict[str, Any]:
@@ -102,7 +105,7 @@ def _words(info: inspect.Type) -> tuple[str, ...]:
     """The words that are allowed, where only some are."""
     if isinstance(info, inspect.LiteralType):
         return tuple(str(value) for value in info.values)
-    if isinstance(info, inspect.FrozenSetType):
+    if isinstance(info, inspect.CollectionType):
         return _words(info.item_type)
     rest = _alternatives(info)
     return () if rest == (info,) else tuple(word for kind in rest for word in _words(kind))

@@ -1,5 +1,6 @@
 """Named settings: the default rule, the paper's, and what the released code does instead.
 
+Those that were published name every setting, so that a better default leaves them as they are.
 Fixed where the paper is silent (``paper-*``): beta 1, temperature 1, eps 1e-8.
 """
 
@@ -55,42 +56,81 @@ _PUBLISHED: dict[str, Any] = {
     "backup": 0.0,
     "shrink": 0.0,
     "untried": "draw",
+    "optimism": 0.8,
+    "explore_rate": 0.65,
     "backoff": None,
     "floor": 0.0,
+    "temperature_prior": 1.0,
     "beta": 1.0,
     "warmup": 1.0,
     "novelty": 0.0,
+    "novelty_kernel": 0.05,
+    "onward": 0.8,
     "repeat": 0.0,
     "repeat_action": 0.0,
+    "episode": True,
     "untrusted": None,
+    "temperature": 1.0,
+    "kl_cap": None,
     "transfer": 0.0,
 }
-_PAPER = UpdateRule(**_PUBLISHED, memory_only="zero", choose="sample", bonus=5.0)
+_PAPER = UpdateRule(
+    **_PUBLISHED,
+    baseline="neighbors",
+    normalize="max_abs",
+    eps=1e-8,
+    prior="logit",
+    memory_only="zero",
+    choose="sample",
+    bonus=5.0,
+)
 _RELEASED = UpdateRule(
     **_PUBLISHED,
     baseline="actions",
     normalize="max_positive",
     eps=0.0,
     prior="confidence",
+    choose="argmax",
     bonus=1.0,
+)
+_SETS = Retrieval(
+    kind="set",
+    ngram=1,
+    context_weight=None,
+    context_ngram=None,
+    match_place=False,
+    threshold=0.8,
+    k=None,
+    cap=0.999,
 )
 
 _PRESETS = (
     Preset("default", UpdateRule(), Retrieval(threshold=0.5), gamma=0.6),
-    Preset("paper-web", replace(_PAPER, explore=0.05), Retrieval(threshold=0.8, k=10), gamma=0.1),
-    Preset("paper-text", replace(_PAPER, explore=0.65), Retrieval(threshold=0.95, k=10), gamma=0.5),
+    Preset("paper-web", replace(_PAPER, explore=0.05), replace(_SETS, k=10), gamma=0.1),
+    Preset(
+        "paper-text",
+        replace(_PAPER, explore=0.65),
+        replace(_SETS, threshold=0.95, k=10),
+        gamma=0.5,
+    ),
     Preset(
         "released-web",
         replace(_RELEASED, explore=0.05, memory_only="zero"),
-        Retrieval(threshold=0.8, context_weight=0.3, match_place=True),
+        replace(_SETS, context_weight=0.3, match_place=True),
         gamma=0.1,
         returns="substituted",
     ),
     Preset(
         "released-text",
         replace(_RELEASED, explore="memory", memory_only="positive"),
-        Retrieval(
-            kind="multiset", ngram=4, context_ngram=1, context_weight=0.3, threshold=0.95, k=10
+        replace(
+            _SETS,
+            kind="multiset",
+            ngram=4,
+            context_ngram=1,
+            context_weight=0.3,
+            threshold=0.95,
+            k=10,
         ),
         gamma=0.5,
         returns="substituted",

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_origin, get_type_hints
 
 import msgspec
 
+from jitrl import config_values
 from jitrl.errors import ConfigError
 
 Kind = Literal["environments", "models", "embedders", "evaluators", "stores", "agents"]
@@ -83,12 +84,13 @@ def _checked(
                 f"{what} has no option {name!r}{did_you_mean(name, known)}; "
                 f"it has {', '.join(known) or 'none'}"
             )
+        hint = hints.get(name, Any)
         try:
-            checked[name] = msgspec.convert(
-                value, hints.get(name, Any), strict=False, dec_hook=_convert
-            )
+            checked[name] = msgspec.convert(value, hint, strict=False, dec_hook=_convert)
         except msgspec.ValidationError as error:
-            raise ConfigError(f"{what}: option {name} is {value!r}: {error}") from error
+            raise ConfigError(
+                f"{what}: option {name} is {value!r}: {error}{config_values.allowed(hint)}"
+            ) from error
     return checked
 
 

@@ -74,6 +74,14 @@ def test_unless_it_is_asked_for_only_tried_actions_are_told(store):
     assert "wait" not in asked(begun(agent)).notes
 
 
+def test_only_the_best_action_is_named_and_only_where_it_gained_something(store):
+    agent = opened("prompt-update", store, EnvironmentRewards(), say="best")
+    put(store, episode("b", "hall:down", rewards=[0.0]))
+    assert asked(begun(agent)).notes == ""
+    put(store, episode("a", "hall:up", "attic:take"))
+    assert asked(begun(agent)).notes == "Here this worked before: up."
+
+
 def test_it_is_told_in_chinese_for_a_chinese_goal(store):
     some(store)
     acting = begun(opened("prompt-update", store, EnvironmentRewards()))

@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from jitrl.bench.episodes import STEPS, episode
-from jitrl.bench.linear import LinearRow, scan
-from jitrl.bench.records import World, facts
-from jitrl.bench.timing import quantiles, times_faster
+from jitrl.bench.speed.episodes import STEPS, episode
+from jitrl.bench.speed.linear import LinearRow, scan
+from jitrl.bench.speed.records import World, facts
+from jitrl.bench.speed.timing import quantiles, times_faster
 
 
 def test_records_are_the_same_for_the_same_seed_and_others_for_another():

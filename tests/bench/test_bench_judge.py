@@ -5,16 +5,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from jitrl.bench import judge
-from jitrl.bench.judge_chart import svg
-from jitrl.bench.judge_prior import Inclined
+from jitrl.bench.judge import curve
+from jitrl.bench.judge.arms import LEVELS, SETS
+from jitrl.bench.judge.chart import svg
+from jitrl.bench.priors import Inclined
 from jitrl.types import Prompt
 
 
 @pytest.fixture(scope="module")
 def report():
-    ends = [arm for arm in judge.SETS["outcome"] if arm.reliability in (0.7, 1.0)]
-    return judge.measure(tasks=3, seeds=1, attempts=5, arms=[*judge.LEVELS, *ends])
+    ends = [arm for arm in SETS["outcome"] if arm.reliability in (0.7, 1.0)]
+    return curve.measure(tasks=3, seeds=1, attempts=5, arms=[*LEVELS, *ends])
 
 
 def test_a_perfect_unbiased_judge_is_the_environment(report):
@@ -49,14 +50,14 @@ def test_the_picture_has_a_line_and_a_band_for_each_kind_of_judge(report):
 
 
 def test_other_workers_give_the_same_numbers():
-    jobs = [judge.Job(judge.LEVELS[2], [3], [0], 5)] * 2
-    first, again = map(judge.run, jobs)
+    jobs = [curve.Job(LEVELS[2], [3], [0], 5)] * 2
+    first, again = map(curve.run, jobs)
     assert first == again
 
 
 def test_a_told_judge_errs_on_steps_and_never_on_the_outcome():
-    arm = next(arm for arm in judge.SETS["steps"] if arm.name == "told, steps, 0.7")
-    played = judge.run(judge.Job(arm, [0, 8], [0], 5))
+    arm = next(arm for arm in SETS["steps"] if arm.name == "told, steps, 0.7")
+    played = curve.run(curve.Job(arm, [0, 8], [0], 5))
     assert played.right == played.judged == 10
     assert played.false == 0
 

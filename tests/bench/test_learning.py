@@ -1,26 +1,28 @@
+import hashlib
 import json
 import subprocess
 import sys
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
-from jitrl.bench import learning, learning_planted, learning_toy
-from jitrl.bench.learning_arms import (
+from jitrl.bench.arms import TABLES
+from jitrl.bench.learning import games, planted, toy
+from jitrl.bench.learning.arms import (
     ABLATION,
     DEFAULT,
+    KERNEL_MEAN,
     MAIN,
     ROBUST,
-    RULE_A,
     STATIC,
     TUNED_PAPER,
     changed,
     fewer,
 )
-from jitrl.bench.learning_planted import Lived, Page
-from jitrl.bench.learning_pool import each
-from jitrl.bench.learning_priors import Known, next_on_path
-from jitrl.core.returns import returns_to_go
+from jitrl.bench.learning.planted import Case, Page
+from jitrl.bench.priors import Known, next_on_path
+from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.presets import load
 from jitrl.types import Prompt
@@ -45,11 +47,22 @@ def test_every_arm_has_settings_that_exist_and_a_name_of_its_own():
             assert (other == preset) is not bool(memory)
 
 
-@pytest.mark.parametrize("baseline", [RULE_A, TUNED_PAPER], ids=["kernel mean", "paper rule"])
+@pytest.mark.parametrize("baseline", [KERNEL_MEAN, TUNED_PAPER], ids=["kernel mean", "paper rule"])
 def test_a_baseline_has_nothing_of_what_the_default_alone_adds_to_returns(baseline):
     memory = dict(baseline)
     rule = load(memory.pop("preset", "default")).changed(**memory).rule
     assert (rule.warmup, rule.novelty, rule.repeat, rule.repeat_action) == (1.0, 0.0, 0.0, 0.0)
+
+
+def test_the_fixed_arms_are_those_that_were_published_whatever_the_default_becomes():
+    pinned = []
+    for memory in (dict(KERNEL_MEAN), dict(TUNED_PAPER)):
+        preset = load(memory.pop("preset", "default")).changed(**memory)
+        text = repr(replace(preset, name=""))
+        pinned.append(hashlib.blake2b(text.encode(), digest_size=6).hexdigest())
+    assert pinned == ["7ff9340294df", "142ce1428bbd"]
+    assert set(KERNEL_MEAN["rule"]) == {field.name for field in fields(UpdateRule)}
+    assert {arm.agent: arm.options for arm in MAIN if arm.agent in TABLES} == TABLES
 
 
 def test_settings_can_be_changed_for_arms_of_ones_own():
@@ -111,44 +124,31 @@ def test_a_repeated_action_of_the_path_is_taken_as_often_as_it_occurs():
     assert next_on_path(["go"], ["go"]) is None
 
 
-def test_results_come_in_the_order_of_the_jobs_whatever_the_number_of_workers():
-    jobs = [np.arange(n, dtype=float) for n in (3, 1, 2)]
-    shares = []
-    alone = each(_tail, jobs, 1, shares.append)
-    assert alone == each(_tail, jobs, 2, lambda share: None) == [2.0, 0.0, 1.0]
-    assert shares == pytest.approx([1 / 3, 2 / 3, 1.0])
-
-
-def _tail(rewards):
-    return float(returns_to_go(rewards, 0.0)[-1])
-
-
 def test_one_planted_row_turns_no_clear_decision():
     for basis in ("state_check", "import"):
-        turned = learning_planted.planted({}, "default", rows=1, basis=basis, trials=20)
+        turned = planted.run(Case(DEFAULT, 20, rows=1, basis=basis))
         assert turned.share == 0.0
 
 
 def test_ten_planted_rows_of_one_source_turn_the_published_rule_but_not_the_default():
     share = {
-        preset: learning_planted.planted(
-            {"preset": preset}, preset, rows=10, basis="import", trials=20
-        ).share
-        for preset in ("default", "paper-web")
+        arm.name: planted.run(Case(arm, 20, rows=10, basis="import")).share
+        for arm in planted.ARMS
+        if arm.name in ("default", "paper-web")
     }
     assert share["default"] < 0.05 < share["paper-web"]
 
 
 @pytest.mark.parametrize("size", [0.2, 0.8])
 def test_two_honest_episodes_turn_a_wrong_prior(size):
-    turned = learning_planted.gap({}, "default", size=size, trials=20)
+    turned = planted.run(Case(DEFAULT, 20, gap=size))
     assert turned.share >= 0.85
 
 
 def test_without_evidence_the_wrong_prior_stands():
     page = Page({})
     try:
-        page.learn(Lived(["elsewhere"], [0.0]))
+        page.learn(["elsewhere"], [0.0])
         asked = page.ask({"right": 0.0, "wrong": 1.0}, np.random.default_rng(0))
         assert asked.action == "wrong"
     finally:
@@ -157,19 +157,18 @@ def test_without_evidence_the_wrong_prior_stands():
 
 def test_the_hidden_protocol_is_learned_to_its_best_return_for_five_seeds():
     for seed in range(5):
-        job = learning_toy.Job("jitrl", {}, 0.0, (seed,), 60)
-        scores = learning_toy.run(job)[0]
+        scores = toy.run(toy.Job(DEFAULT, (seed,), 0.0, 60))[0]
         assert scores[-10:] == [1.0] * 10, f"seed {seed}: {scores}"
 
 
 def test_bad_luck_with_the_right_action_does_not_end_the_search():
     # Seeds where slips made the right action look like the wrong ones at first.
-    scores = np.array(learning_toy.run(learning_toy.Job("jitrl", {}, 0.1, (19, 29, 32), 100)))
+    scores = np.array(toy.run(toy.Job(DEFAULT, (19, 29, 32))))
     assert scores[:, -30:].mean(axis=1).min() > 0.3
 
 
 def test_the_ceiling_of_the_protocol_is_that_of_its_best_policy():
-    found = learning_toy.summed("x", 0.1, np.ones((6, 20)))
+    found = toy.summed("x", 0.1, np.ones((6, 20)))
     assert found.ceiling == pytest.approx(0.9**4)
     assert found.last_ten == 1.0
 
@@ -179,7 +178,7 @@ def test_differences_are_paired_and_do_not_depend_on_the_number_of_workers():
     pytest.importorskip("textworld_express")
     arms = fewer((DEFAULT, STATIC), 6)
     reports = [
-        learning.measure("test", arms, game_seeds=(1, 2), seeds=(0,), workers=workers)
+        games.measure("test", arms, game_seeds=(1, 2), seeds=(0,), workers=workers)
         for workers in (1, 2)
     ]
     ours, base = reports[0].results

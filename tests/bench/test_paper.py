@@ -2,26 +2,27 @@ import json
 
 import pytest
 
-from jitrl.bench import choices, measured, paper
+from jitrl.bench import choices
+from jitrl.bench.paper import figures, measured
 from jitrl.cli.settings import merge
 from jitrl.errors import InputError
 from jitrl.presets import load
 
 
 def test_the_figures_are_those_of_the_paper_and_its_lead_is_their_difference():
-    [ours] = [f for f in paper.FIGURES if f.table == paper.WEBARENA and f.agent == "jitrl"]
+    [ours] = [f for f in figures.FIGURES if f.table == figures.WEBARENA and f.agent == "jitrl"]
     assert (ours.avg, ours.final) == (46.98, 51.35)
-    assert paper.lead("jitrl") == pytest.approx(0.1135)
-    assert paper.lead("static") == 0.0
-    assert paper.lead("ucb") is None
-    assert all(f.avg is not None or f.final is not None for f in paper.FIGURES)
-    keys = [(f.table, f.method) for f in paper.FIGURES]
+    assert figures.lead("jitrl") == pytest.approx(0.1135)
+    assert figures.lead("static") == 0.0
+    assert figures.lead("ucb") is None
+    assert all(f.avg is not None or f.final is not None for f in figures.FIGURES)
+    keys = [(f.table, f.method) for f in figures.FIGURES]
     assert len(set(keys)) == len(keys)
 
 
 def test_every_arm_of_the_table_is_an_agent_of_the_table():
-    agents = {f.agent for f in paper.FIGURES if f.table == paper.WEBARENA}
-    assert set(paper.ARMS) == agents
+    agents = {f.agent for f in figures.FIGURES if f.table == figures.WEBARENA}
+    assert set(figures.ARMS) == agents
 
 
 def test_a_folder_that_is_none_is_refused_and_other_json_is_no_result(tmp_path):

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jitrl.bench import transfer, transfer_backoffice
-from jitrl.bench.transfer_arms import COLD, DEFAULT, SETS, Arm
-from jitrl.bench.transfer_backoffice import Job, drawn
-from jitrl.bench.transfer_jobs import First, kept
-from jitrl.bench.transfer_memory import tampered
-from jitrl.bench.transfer_prior import Noisy
+from jitrl.bench.pool import kept
+from jitrl.bench.priors import Noisy
+from jitrl.bench.transfer import backoffice, results
+from jitrl.bench.transfer.arms import COLD, DEFAULT, SETS, Arm
+from jitrl.bench.transfer.backoffice import Job, drawn
+from jitrl.bench.transfer.firsts import First
+from jitrl.bench.transfer.tampered import tampered
 from jitrl.envs.backoffice import Backoffice
 from jitrl.errors import StoreError
 from jitrl.presets import load
@@ -24,9 +25,9 @@ SMALL = Job((COLD, DEFAULT), 0, 0, "noisy", templates=6)
 @pytest.fixture(scope="module")
 def lived():
     """The memory of a seed, of six templates."""
-    world = Backoffice(instances=transfer_backoffice.INSTANCES, seed=0)
+    world = Backoffice(instances=backoffice.INSTANCES, seed=0)
     store = SQLiteStore(":memory:")
-    transfer_backoffice.live(SMALL, world, drawn(world.tasks(), 0, 6).train, store)
+    backoffice.live(SMALL, world, drawn(world.tasks(), 0, 6).train, store)
     yield store
     store.close()
 
@@ -129,10 +130,12 @@ def test_planted_successes_all_do_the_same_wrong_thing(lived):
 
 def test_arms_are_paired_and_a_run_goes_on_where_it_was_kept(tmp_path):
     job = replace(SMALL, arms=(COLD, DEFAULT, Arm("ucb", agent="ucb")), templates=2)
-    work = kept(transfer_backoffice.run, str(tmp_path))
-    firsts = work(job)
+    work, shares = kept(backoffice.run, list[First], str(tmp_path)), []
+    firsts = work(job, shares.append)
+    assert shares == sorted(shares)
+    assert (len(shares), shares[-1]) == (6 + len(firsts), 1.0)
     [file] = tmp_path.iterdir()
-    assert work(job) == firsts
+    assert work(job, shares.append) == firsts
     assert {one.arm for one in firsts} == {"cold", "default", "ucb"}
     for split in ("seen", "unseen"):
         tests = [
@@ -141,10 +144,11 @@ def test_arms_are_paired_and_a_run_goes_on_where_it_was_kept(tmp_path):
         ]
         assert tests[0] == tests[1] == tests[2]
         assert len(tests[0]) == 4
-    file.write_text("[")
-    with pytest.raises(StoreError, match="remove it"):
-        work(job)
-    assert transfer_backoffice.run(replace(job, seed=1)) != firsts
+    for broken in ("[", "[]"):
+        file.write_text(broken)
+        with pytest.raises(StoreError, match="remove it"):
+            work(job, shares.append)
+    assert backoffice.run(replace(job, seed=1)) != firsts
 
 
 def test_a_result_is_the_difference_of_paired_means():
@@ -156,7 +160,7 @@ def test_a_result_is_the_difference_of_paired_means():
         for t in range(6)
         for score in [(t + seed) % 2 if arm is COLD else t < 4]
     ]
-    report = transfer._report("x", arms, {}, firsts)
+    report = results._report("x", arms, {}, [firsts])
     cold, ours = report.results
     assert cold.score.mean == 0.5
     assert ours.score.mean == pytest.approx(4 / 6)

@@ -112,3 +112,16 @@ def test_an_environment_without_its_package_stops_all_arms(tmp_path):
     )
     assert (done.returncode, "textworld-express is not installed" in done.stderr) == (3, True)
     assert not (tmp_path / "c").exists()
+
+
+def test_an_agent_that_does_not_go_with_the_model_leaves_no_folder_of_a_run(jitrl, tmp_path):
+    done = jitrl("run", *SMALL, "--agent", "gradient", "--out", "r")
+    assert (done.code, "cannot be trained" in done.err) == (3, True), done.err
+    assert not (tmp_path / "here" / "r").exists()
+
+
+def test_a_missing_package_of_the_search_leaves_no_folder_of_a_run(tmp_path):
+    asked = ("run", *SMALL, "--set", "memory.kernel=numba", "--out", "r")
+    done = without("numba", tmp_path, *asked)
+    assert (done.returncode, "needs numba" in done.stderr) == (3, True), done.stderr
+    assert not (tmp_path / "r").exists()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from jitrl.cli import demo as command
+from jitrl.cli.demo_words import CHINESE, ENGLISH
 from jitrl.config import Model
 from jitrl.core.stats import Interval
 from jitrl.envs.backoffice import Backoffice
@@ -127,7 +128,7 @@ def test_the_decision_shown_was_turned_by_returns_of_one_episode(raced):
 
 def test_the_curve_is_drawn_with_its_points_in_their_places(raced):
     _, comparison, _ = raced
-    lines = command.plotted(comparison, command.ENGLISH).plain.splitlines()
+    lines = command.plotted(comparison, ENGLISH).plain.splitlines()
     for k, value in enumerate(comparison.lines[-1].curve.mean):
         height = next(i for i, line in enumerate(lines) if line[7 + 6 * k :][:1] == "●")
         assert 10 - height == round(value * 10)
@@ -136,7 +137,7 @@ def test_the_curve_is_drawn_with_its_points_in_their_places(raced):
 def test_people_see_progress_table_curve_decision_and_their_own_ten_lines(tmp_path, capsys):
     result = command.show(small(tmp_path / "demo"), "en")
     out, err = capsys.readouterr()
-    words = command.ENGLISH
+    words = ENGLISH
     assert out == ""
     assert words.again not in err
     for text in (
@@ -163,11 +164,11 @@ def test_a_finished_demo_is_shown_again_without_playing_and_in_chinese(raced, ca
     (plan.folder / "report.html").touch()  # written last, after what the race does not play
     result = command.show(plan, "zh")
     err = capsys.readouterr().err
-    assert command.CHINESE.again in err
-    assert command.CHINESE.loading not in err
-    for text in (command.CHINESE.title, command.CHINESE.turned, "结论", "更好", "仅模型"):
+    assert CHINESE.again in err
+    assert CHINESE.loading not in err
+    for text in (CHINESE.title, CHINESE.turned, "结论", "更好", "仅模型"):
         assert text in err
-    assert command.CHINESE.solved.partition("{attempt}")[0][-3:] not in err
+    assert CHINESE.solved.partition("{attempt}")[0][-3:] not in err
     assert result["rows"][-1]["avg"] == comparison.lines[-1].summary.avg
     assert 'lang="zh"' in Path(result["report"]).read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ from rich.console import Console
 
 import jitrl as package
 from jitrl.cli.demo import OWN_AGENT
-from jitrl.cli.listing import Listing
+from jitrl.cli.listing import Listing, figures
 from jitrl.cli.output import people
 
 ACTION = "click(<link[Configuration of all the products of the catalog]>)"
@@ -117,3 +117,18 @@ def test_another_rule_is_answered_with_the_flag_to_give(jitrl):
 
 def test_the_ten_lines_fit_into_80_columns():
     assert max(map(len, OWN_AGENT.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (40, ["arm              score", "default, oracle  +.125 [n < 6]"]),
+        (26, ["arm      score", "default, +.125 [n < 6]", "oracle"]),
+        (20, ["arm", "           score", "default, oracle", "  +.125 [n < 6]"]),
+    ],
+)
+def test_a_name_goes_on_below_and_no_number_is_cut(width, lines):
+    made = figures("arm", "score")
+    made.add("default, oracle", "+.125 [n < 6]")
+    squeezed = [" ".join(line.split()) for line in rendered(made, width)]
+    assert squeezed == [" ".join(line.split()) for line in lines]

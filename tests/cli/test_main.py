@@ -57,6 +57,10 @@ def test_the_version_is_printed(jitrl):
         ("bench", "learn", "--what", "toy", "--set", "gamma=0.5"),
         ("bench", "learn", "--set", "gamma"),
         ("bench", "learn", "--games", "x"),
+        ("bench", "transfer", "--right", "nan"),
+        ("bench", "judge", "--tasks", "999"),
+        ("bench", "choices", "--what", "k", "--agents", "nobody", "--model", "scripted"),
+        ("bench", "paper", "--agents", "jitrl,jitrl", "--env", "toy", "--model", "scripted"),
         ("memory", "import", "new.db", "-", "--principal", "\ud800"),
     ],
 )

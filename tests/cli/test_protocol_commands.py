@@ -185,8 +185,21 @@ def test_tune_writes_settings_that_are_better_on_held_out_tasks(jitrl, tmp_path)
     assert done.data["settings"]["rule.choose"] == "argmax"
     assert done.data["held_out"]["rows"][1]["difference"]["low"] > 0
     assert [row["label"] for row in done.data["held_out"]["rows"]] == ["default", "tuned"]
-    written = (tmp_path / "here" / "t" / "jitrl.toml").read_text()
-    assert written == '[memory]\nrule = { choose = "argmax" }\n'
+    written = tmp_path / "here" / "t" / "jitrl.toml"
+    new = '[memory]\nrule = { choose = "argmax", temperature = 1000000 }\n'
+    assert written.read_text() == new
+    again = [*("tune", *ENV, *lost, "--attempts", "8", "--episodes", "160"), "--held-out", "0.6"]
+    assert jitrl(*again, "--seed", "5", "--out", "t").code == 0
+    written.write_text("[run]\nattempts = 3\n")
+    kept = jitrl(*again, "--seed", "5", "--out", "t")
+    assert (kept.code, "holds other settings and is left as it is" in kept.err) == (4, True)
+    assert new in kept.err
+    assert written.read_text() == "[run]\nattempts = 3\n"
+
+
+def test_tune_is_refused_where_no_memory_is_followed(jitrl):
+    done = jitrl("tune", *ENV, "--set", "memory.mode=shadow", "--out", "t")
+    assert (done.code, "memory.mode is 'shadow'" in done.err) == (3, True)
 
 
 def test_a_budget_too_small_for_two_candidates_is_refused_before_anything_is_played(

@@ -172,7 +172,9 @@ def test_episodes_that_failed_are_counted_and_exit_with_1(jitrl, tmp_path, asked
     done = jitrl(*asked, *world, *model, "--max-failures", "5", "--out", "f", "--json")
     assert (done.code, done.out) == (1, "")
     said = " ".join(done.err.split())
-    assert "1 episodes of static failed; the same command plays them again (tracebacks" in said
+    assert (
+        "1 episode of static failed; the same command plays what failed again (tracebacks" in said
+    )
 
 
 def test_an_interrupt_exits_with_130_and_the_run_can_be_resumed(tmp_path):

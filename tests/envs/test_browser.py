@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jitrl.envs.browser import Browser
+from jitrl.envs.browser.chromium import installed
 from jitrl.envs.codecs.page import PageCodec
 from jitrl.errors import ConfigError, InputError, WorldError
 from jitrl.types import Observation
@@ -448,6 +450,33 @@ def test_browsers_of_one_thread_share_a_process_and_nothing_else(site: Any, brow
     assert browser.observe("").text == other.observe("").text == "Test\nx"
     other.close()
     assert browser.observe("").text == "Test\nx"
+
+
+def test_a_missing_chromium_is_noticed_before_any_episode(tmp_path, monkeypatch):
+    for name in ("PATH", "PLAYWRIGHT_BROWSERS_PATH"):
+        monkeypatch.setenv(name, str(tmp_path))
+    if installed() is not None:
+        pytest.skip("this machine has a browser that is not on PATH")
+    with pytest.raises(ConfigError, match="no Chromium was found: playwright install chromium"):
+        Browser(sites=["http://localhost"])
+
+
+def test_a_program_that_is_no_browser_is_told_with_what_it_said(tmp_path):
+    program = tmp_path / "chrome"
+    program.write_text("#!/bin/sh\necho no libnss3.so >&2\nexit 127\n")
+    program.chmod(0o755)
+    browser = Browser(sites=["http://localhost"], executable=str(program))
+    with pytest.raises(ConfigError, match=r"does not start .*; no libnss3.so; another") as told:
+        browser.begin("http://localhost/")
+    assert "--headless" not in str(told.value)
+
+
+def test_a_folder_of_pictures_that_cannot_be_made_stops_a_run(site: Any, tmp_path):
+    (tmp_path / "file").touch()
+    with closing(Browser(sites=[site.url], screenshots=tmp_path / "file" / "in")) as browser:
+        browser.begin(site.show("x"))
+        with pytest.raises(ConfigError, match=r"screenshots: .*000.png cannot be written"):
+            browser.observe("")
 
 
 @pytest.mark.parametrize(

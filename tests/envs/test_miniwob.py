@@ -33,7 +33,13 @@ def env() -> Iterator[MiniWob]:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"kinds": ["click-everything"]}, {"kinds": ["drag-box"]}, {"seeds": []}, {"steps": 0}],
+    [
+        {"kinds": ["click-everything"]},
+        {"kinds": ["drag-box"]},
+        {"seeds": []},
+        {"seeds": [-1]},
+        {"steps": 0},
+    ],
 )
 def test_impossible_tasks_are_refused_with_a_reason(settings: dict[str, list[str]]):
     with pytest.raises(ConfigError, match=r"dragging|no MiniWoB task|seed"):

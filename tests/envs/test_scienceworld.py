@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import psutil
 import pytest
@@ -37,6 +38,17 @@ def env() -> Iterator[ScienceWorld]:
 def test_impossible_settings_of_scienceworld_are_refused(settings: dict[str, object]):
     with pytest.raises(ConfigError):
         ScienceWorld(**settings)  # type: ignore[arg-type]
+
+
+def test_a_java_that_does_not_start_is_told_with_what_it_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho Unable to locate a Java Runtime. >&2\nexit 1\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingExtra, match=r"java does not start: Unable to .*: install a Java"):
+        ScienceWorld()
 
 
 def test_without_java_scienceworld_says_what_to_install(monkeypatch: pytest.MonkeyPatch):

@@ -10,7 +10,7 @@ from judged import LOST, PAGES, WON, Model, answer, episode, text_of
 from jitrl.errors import ConfigError, ModelError
 from jitrl.evaluators.judge import Judge, read
 from jitrl.evaluators.judge_record import record
-from jitrl.evaluators.judge_words import ENGLISH
+from jitrl.evaluators.judge_words import CHINESE, ENGLISH, words_for
 from jitrl.models.channel import Channel, Retry
 from jitrl.models.scripted import ScriptedEndpoint
 from jitrl.models.writer import ChannelWriter
@@ -35,6 +35,11 @@ def test_step_scores_become_rewards_and_the_verdict_the_outcome():
     )
     assert judged.info == {"samples": [[-3, 2]], "verdict": "success"}
     assert model.calls == 1
+
+
+def test_instructions_are_chinese_for_a_chinese_goal_and_english_for_a_japanese_one():
+    assert words_for("部署前必须运行测试") is CHINESE
+    assert words_for("データベースの設定を確認する") is ENGLISH
 
 
 def test_a_failure_adds_nothing_and_what_cannot_be_told_is_not_scored():

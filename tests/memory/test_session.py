@@ -239,3 +239,14 @@ def test_no_version_later_than_until_is_seen(store: SQLiteStore) -> None:
     assert ([n.action for n in found.neighbors], found.version) == (["go"], head)
     session.until = None
     assert {n.action for n in session.neighborhood(A).neighbors} == {"go", "stay"}
+
+
+def test_others_that_see_more_on_the_same_view_do_not_move_an_episode(store: SQLiteStore) -> None:
+    commit(store, "a", [(A, "go", 1.0)])
+    view, head = View(store, "s", Lens()), store.head()
+    session = Session(view, head)
+    session.step(A, chose("go"), B)
+    before = session.neighborhood(A)
+    commit(store, "b", [(A, "stay", 1.0)])
+    assert Session(view).neighborhood(A).version > head
+    assert session.neighborhood(A) == before

@@ -3,7 +3,7 @@ import logging
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jitrl.errors import InputError, LogprobsUnavailable, ModelError
@@ -185,7 +185,16 @@ def test_nonsense_is_asked_once_more_and_then_a_typed_error(text):
     assert model.endpoint.calls == 2
 
 
-@given(st.text(max_size=80))
+NEARLY = st.dictionaries(
+    st.sampled_from(("1", "2", "3", "number", "action")),
+    st.integers(-1, 101) | st.floats() | st.text(max_size=3),
+)
+
+
+@given(st.text(max_size=80) | NEARLY.map(json.dumps))
+@example('{"1": 0, "2": 100, "3": 50}')
+@example('{"number": 3}')
+@example('{"action": "look"}')
 def test_any_answer_is_read_or_a_typed_error(text):
     for scorer in (Verbalized(STYLE), Sampling(STYLE, 1), Single(STYLE)):
         for step in (STEP, FREE):

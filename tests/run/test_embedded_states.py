@@ -19,7 +19,7 @@ from jitrl.run.embedding import identity
 
 FUNCTION = "jitrl.testing.embedder:embed"
 RETRIEVAL = {"kind": "embedding", "embedder": FUNCTION, "threshold": 0.3}
-PAGES = ("a list of all orders", "a list of new orders", "a list of old orders", "one order")
+PAGES = tuple(f"a list of {what} orders" for what in ("all", "new", "old", "our"))
 
 
 def opened(path: Path, **changes: Any) -> jitrl.JitRL:
@@ -42,9 +42,10 @@ def test_what_worked_on_a_similar_page_decides_on_a_new_one(path: Path) -> None:
     with opened(path) as memory:
         live(memory, "k0", "open", 1.0)
         with memory.episode("t", key="k1") as episode:
-            found = episode.decide(PAGES[3], {"open": 0.0, "back": 0.0})
+            found = episode.decide(PAGES[3], {"back": 1.0, "open": 0.0})
             assert found.action == "open"
-            assert all(0.3 <= n.similarity < 1.0 for n in found.neighbors if n.rows)
+            assert found.neighbors
+            assert all(n.rows and 0.3 <= n.similarity < 1.0 for n in found.neighbors)
             same = episode.decide(PAGES[0], {"open": 0.0, "back": 0.0})
             assert max(n.similarity for n in same.neighbors) == 1.0
             episode.finish(1.0)

@@ -358,6 +358,23 @@ def test_tasks_are_chosen_by_number_by_name_and_by_pattern(settings):
         chosen(13)
 
 
+def test_two_tasks_of_one_id_are_refused_before_a_folder_is_made(tmp_path, settings, parts):
+    class Doubled(Toy):
+        def tasks(self):
+            return [*super().tasks()] * 2
+
+    doubled = replace(parts("static"), environment=Doubled)
+    with pytest.raises(ConfigError, match=r"has 2 tasks 'protocol:0'.* name nothing twice"):
+        experiment.run(settings(), tmp_path / "run", doubled)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_seed_named_twice_is_refused(tmp_path, settings, parts):
+    with pytest.raises(ConfigError, match=r"run.seeds is \[3, 3\]; name each seed once"):
+        experiment.run(settings(seeds=(3, 3)), tmp_path / "run", parts("static"))
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_task_draws_the_same_chance_whichever_others_are_run(tmp_path, settings, parts):
     experiment.run(settings(attempts=1), tmp_path / "all", parts("static"))
     experiment.run(settings(attempts=1, tasks=("protocol:7",)), tmp_path / "one", parts("static"))

@@ -79,6 +79,23 @@ def test_a_known_way_is_followed_as_far_as_the_episode_follows_it():
     assert len(closed) == 2  # the one that was looked at, and the one that was asked
 
 
+class Lost:
+    """An environment that does not know the way from where it stands."""
+
+    def oracle_action(self):
+        return None
+
+    def close(self):
+        pass
+
+
+def test_an_environment_that_knows_no_way_on_says_nothing():
+    oracle = Oracle("lost", Lost)
+    hint = oracle.hint()
+    oracle.environment()
+    assert hint(TASK, ("down",)) is None
+
+
 def test_an_environment_that_knows_nothing_is_refused():
     with pytest.raises(ConfigError, match="'ignorant' does not know the right action"):
         Oracle("ignorant", Ignorant).hint()

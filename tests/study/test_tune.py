@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jitrl import config
-from jitrl.errors import BudgetExceeded, InputError, RecordError
+from jitrl.errors import BudgetExceeded, ConfigError, InputError, RecordError
 from jitrl.run import experiment
 from jitrl.study import tune
 from jitrl.types import Task
@@ -154,21 +154,48 @@ def test_the_budget_is_that_of_all_runs_together(search, tmp_path):
 
 
 def test_a_plan_is_written_once_and_then_kept(tmp_path):
-    first = tune.planned(tmp_path / "t", lambda: tune.Plan(["a"], ["b"], 3, 0))
-    again = tune.planned(tmp_path / "t", lambda: tune.Plan(["x"], ["y"], 9, 9))
+    first = tune.planned(tmp_path / "t", {}, lambda: tune.Plan(["a"], ["b"], 3, 0))
+    again = tune.planned(tmp_path / "t", {}, lambda: tune.Plan(["x"], ["y"], 9, 9))
     assert again == first
     (tmp_path / "t" / "plan.json").write_text("{}")
     with pytest.raises(RecordError, match="is not the plan of a search"):
-        tune.planned(tmp_path / "t", lambda: first)
+        tune.planned(tmp_path / "t", {}, lambda: first)
 
 
-def test_new_settings_are_a_section_that_the_settings_read(tmp_path):
-    changes = {"gamma": 0.9, "rule.beta": 30.0, "rule.choose": "sample", "retrieval.k": 30}
-    (tmp_path / "jitrl.toml").write_text(tune.toml(changes))
-    memory = config.load(folder=tmp_path, env={}).memory
-    assert memory.gamma == 0.9
-    assert memory.rule == {"beta": 30.0, "choose": "sample"}
-    assert memory.retrieval == {"k": 30}
+def test_a_search_asked_for_otherwise_is_not_taken_for_the_same(tmp_path):
+    plan = tune.Plan(["a"], ["b"], 3, 0)
+    asked = {"seed": 0, "tasks": ("*",)}
+    tune.planned(tmp_path, asked, lambda: plan)
+    assert tune.planned(tmp_path, asked, lambda: plan).candidates == 3
+    with pytest.raises(ConfigError, match=r"asked for otherwise \(seed: 0 → 1\); resume it"):
+        tune.planned(tmp_path, {**asked, "seed": 1}, lambda: plan)
+
+
+def test_a_folder_with_something_else_in_it_is_no_place_for_a_search(tmp_path):
+    (tmp_path / "jitrl.toml").touch()
+    with pytest.raises(InputError, match="is not empty and holds no search"):
+        tune.planned(tmp_path, {}, lambda: tune.Plan(["a"], ["b"], 3, 0))
+    assert [file.name for file in tmp_path.iterdir()] == ["jitrl.toml"]
+
+
+def test_new_settings_are_a_section_that_makes_what_was_judged(tmp_path, settings):
+    memory = config.Memory(
+        preset="paper-web",
+        rule={"beta": 1.0, "choose": "sample"},
+        evaluator_options={"a key": 'quoted "é"', "list": [1, True], "table": {"x": 1e20}},
+        trusted=frozenset({"test", "human"}),
+    )
+    changes = {"gamma": 0.9, "rule.beta": 30.0, "retrieval.k": 30}
+    judged = tune.Candidate("c", changes).applied(
+        msgspec.structs.replace(settings(), memory=memory)
+    )
+    (tmp_path / "jitrl.toml").write_text(tune.toml(judged.memory), encoding="utf-8")
+    assert config.load(folder=tmp_path, env={}).memory == judged.memory
+
+
+def test_what_toml_does_not_have_is_refused():
+    with pytest.raises(ConfigError, match=r"memory\.rule has None, which cannot be written"):
+        tune.toml(config.Memory(rule={"cap": None}))
 
 
 FULL = """
@@ -178,7 +205,7 @@ from jitrl.errors import StoreError
 from jitrl.study.tune import Plan, planned
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
 try:
-    planned(Path(sys.argv[1]), lambda: Plan(["a"], ["b"], 2, 0))
+    planned(Path(sys.argv[1]), {}, lambda: Plan(["a"], ["b"], 2, 0))
 except StoreError as error:
     assert "plan.json cannot be written" in str(error)
 else:
@@ -189,5 +216,6 @@ else:
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
 def test_a_disk_that_is_full_leaves_no_half_of_a_plan(tmp_path):
     subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], check=True)
+    assert not list(tmp_path.iterdir())
     plan = tune.Plan(["a"], ["b"], 2, 0)
-    assert tune.planned(tmp_path, lambda: plan) == plan
+    assert tune.planned(tmp_path, {}, lambda: plan) == plan

@@ -10,6 +10,7 @@ from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
+from jitrl.agents.questions import questions
 from jitrl.agents.words import Words, steps, words
 from jitrl.core.rule import Choose
 from jitrl.ports import Evaluator, Store
@@ -78,6 +79,20 @@ def result(episode: PastEpisode, said: Words, success: float) -> str:
     if episode.score >= success:
         return said.succeeded.format(score=episode.score)
     return (said.failed if episode.ended else said.cut_off).format(score=episode.score)
+
+
+def record(lived: PastEpisode, success: float, most: int = 60) -> str:
+    """An episode as the model that writes is shown it: goal, steps and result.
+
+    Args:
+        most: Characters that are shown of each state.
+    """
+    said = words(lived.goal)
+    return questions(lived.goal).episode.format(
+        goal=lived.goal,
+        steps=steps(lived.rows, said, most),
+        result=result(lived, said, success),
+    )
 
 
 def _told(episode: PastEpisode, said: Words, look: int, success: float) -> str:

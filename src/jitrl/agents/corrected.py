@@ -14,7 +14,7 @@ from jitrl.core.credit import derive_rows
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.errors import InputError
-from jitrl.memory.index import Kernel
+from jitrl.memory.index import Kernel, scan_of
 from jitrl.memory.rerun import seed_of
 from jitrl.memory.session import Session
 from jitrl.memory.view import Lens, View
@@ -88,6 +88,7 @@ class Corrected:
         self.store, self.evaluator = store, evaluator
         self.mode, self.holdout = settings.mode, settings.holdout
         self.principal, self.trusted = settings.principal, frozenset(settings.trusted)
+        scan_of(settings.kernel)  # stops where its package is missing
         self.kernel = settings.kernel
         self.preset: Preset = load(settings.preset).changed(
             settings.rule, settings.retrieval, settings.gamma

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from jitrl.agents.asked import Author, asked, read_object
-from jitrl.agents.buffer import result
+from jitrl.agents.buffer import record
 from jitrl.agents.configuration import (
     COLDEST,
     HOTTEST,
@@ -30,7 +30,7 @@ from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.questions import questions
-from jitrl.agents.words import steps, words
+from jitrl.agents.words import words
 from jitrl.core.rule import Choose
 from jitrl.errors import ConfigError
 from jitrl.ports import Evaluator, Store, Writer
@@ -143,13 +143,9 @@ class Evolving:
         if self.coach is None:
             child = evolved(self.configuration, lived, success=self.success, best=self.best)
             return {**used, "configuration": child.values()}
-        said, ask = words(lived.goal), questions(lived.goal)
+        ask = questions(lived.goal)
         parts = [
-            ask.episode.format(
-                goal=lived.goal,
-                steps=steps(lived.rows, said, 200),
-                result=result(lived, said, self.success),
-            ),
+            record(lived, self.success, 200),
             ask.present.format(
                 configuration=json.dumps(self.configuration.values(), ensure_ascii=False)
             ),

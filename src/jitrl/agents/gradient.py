@@ -31,11 +31,11 @@ import numpy as np
 
 from jitrl.agents.batches import Batches, Lived, Method, Plan, grouped, replayed, supervised
 from jitrl.agents.prior import chosen_from, own_choice
-from jitrl.agents.stream import changes, newest
 from jitrl.core.credit import derive_rows
 from jitrl.core.rule import Choose, UpdateRule
 from jitrl.core.update import kl_divergence, softmax
 from jitrl.errors import ConfigError
+from jitrl.memory.stream import changes, newest
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.training import Example, Goal, Matrices, Objective, Trainable, TrainableFactory
 from jitrl.types import Decision, Episode, Prompt, Proposal, Row, State, Task
@@ -180,7 +180,7 @@ class Gradient:
             return
         scores, digests, found = dict[str, float](), [self._start], dict[str, list[Row]]()
         inactive = set[int]()
-        for change in changes(self._store, 0, head, inactive):
+        for change in changes(self._store, 0, head, None, inactive):
             if change.kind == "append":
                 found.pop(change.episode, None)
                 found[change.episode] = list(change.rows)

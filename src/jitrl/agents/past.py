@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jitrl.agents.stream import changes, newest
 from jitrl.core.loops import straight
+from jitrl.memory.stream import changes, newest
 from jitrl.ports import Store
 from jitrl.types import Row
 
@@ -81,7 +81,7 @@ class _Stream:
     inactive: set[int] = field(default_factory=set)
 
     def follow(self, store: Store, scope: str, until: int) -> None:
-        for change in changes(store, self.version, until, self.inactive, scope=scope):
+        for change in changes(store, self.version, until, scope, self.inactive):
             if change.kind == "append":
                 self.rows[change.episode] = change.rows
         self.version = max(self.version, until)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from jitrl.types import (
 )
 
 NAME = "prompt-update"
+Say = Literal["all", "best"]
 
 
 def prompt_update(
@@ -43,6 +45,7 @@ def prompt_update(
     embedder: Callable[[str], Embedder] | None = None,
     *,
     budget: int = 2000,
+    say: Say = "all",
     untried: bool = False,
     temperature: float = 1.0,
     choose: Choose = "sample",
@@ -50,6 +53,9 @@ def prompt_update(
     """Returns, advantages and visits of each action in the prompt; scores are left alone.
 
     Args:
+        say: ``all`` actions that were tried, with their numbers, or only the ``best`` one, by name,
+            where ``jitrl`` would raise its score: a small model takes what is named, and reads no
+            numbers.
         budget: Characters of all notes; an action that does not fit is left out whole.
         untried: Whether actions without visits are named, too; ``jitrl`` knows of them, but no row.
         temperature: The prior is ``softmax(z / temperature)``.
@@ -57,7 +63,7 @@ def prompt_update(
     """
     check_counts(NAME, budget=budget)
     base = learner(NAME, store, evaluator, settings, embedder)
-    return PromptUpdate(base, prior_of(NAME, temperature, choose), budget, untried)
+    return PromptUpdate(base, prior_of(NAME, temperature, choose), budget, say, untried)
 
 
 class PromptUpdate:
@@ -68,8 +74,11 @@ class PromptUpdate:
         prior: How the choice is drawn from the model's logits.
     """
 
-    def __init__(self, memory: Corrected, prior: UpdateRule, budget: int, untried: bool) -> None:
-        self.memory, self.prior, self.budget, self.untried = memory, prior, budget, untried
+    def __init__(
+        self, memory: Corrected, prior: UpdateRule, budget: int, say: Say, untried: bool
+    ) -> None:
+        self.memory, self.prior, self.budget = memory, prior, budget
+        self.say, self.untried = say, untried
 
     @property
     def derivation(self) -> dict[str, object]:
@@ -163,6 +172,9 @@ class PromptUpdateEpisode:
         tried = sorted((c for c in weighed if c.visits > 0), key=lambda c: -c.advantage)
         if not tried:
             return ""
+        if self._agent.say == "best":
+            best = max(tried, key=lambda c: c.scaled)
+            return said.worked_here.format(action=best.action) if best.scaled > 0.0 else ""
         lines = [self._line(c, said) for c in tried]
         others = [c.action for c in weighed if c.visits == 0]
         if self._agent.untried and others:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from jitrl.agents.asked import Author, asked, read_text
-from jitrl.agents.buffer import result
+from jitrl.agents.buffer import record
 from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.questions import questions
-from jitrl.agents.words import listed, look, steps, words
+from jitrl.agents.words import listed, look, words
 from jitrl.core.rule import Choose
 from jitrl.ports import Evaluator, Store, Writer
 from jitrl.types import Prompt, State, Task, Writing
@@ -90,13 +90,9 @@ class Reflections:
         """The critique that was written; those made by rules are made anew when they are told."""
         if self.critic is None:
             return {}
-        said, ask = words(lived.goal), questions(lived.goal)
+        ask = questions(lived.goal)
         parts = [
-            ask.episode.format(
-                goal=lived.goal,
-                steps=steps(lived.rows, said),
-                result=result(lived, said, self.success),
-            ),
+            record(lived, self.success),
             ask.earlier.format(notes="\n".join(self.earlier)) if self.earlier else "",
             ask.reflect.format(most=_LONGEST),
         ]

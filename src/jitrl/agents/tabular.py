@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 
 from jitrl.agents.prior import chosen_from, own_choice
-from jitrl.agents.stream import changes, newest
 from jitrl.core.credit import derive_rows
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError
+from jitrl.memory.stream import changes, newest
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task
 
@@ -163,10 +163,11 @@ class Tabular:
     def table(self, scope: str, exclude: frozenset[str], until: int | None) -> Table:
         """The table of a scope, with what was committed since it was last asked for."""
         with self._lock:
+            head = newest(self._store, until)
             table = self._tables.setdefault((scope, exclude), Table())
-            if newest(self._store, until) < table.version:  # others have asked for a later one
+            if head < table.version:  # others have asked for a later one
                 table = Table()
-            table.refresh(self._store, scope, exclude, until)
+            table.refresh(self._store, scope, exclude, head)
             return table
 
     def learn(self, episode: Episode) -> Receipt:
@@ -185,16 +186,15 @@ class Table:
     left_out: dict[State, int] = field(default_factory=dict)
     inactive: set[int] = field(default_factory=set)
 
-    def refresh(self, store: Store, scope: str, exclude: frozenset[str], until: int | None) -> None:
-        """Take in what was committed up to ``until``; start over if a row changed its status."""
-        head = newest(store, until)
-        if head <= self.version:
+    def refresh(self, store: Store, scope: str, exclude: frozenset[str], head: int) -> None:
+        """Take in what was committed up to ``head``; start over if a row changed its status."""
+        if head == self.version:
             return
-        known = list(changes(store, self.version, head, self.inactive, scope=scope))
+        known = list(changes(store, self.version, head, scope, self.inactive))
         if any(change.kind != "append" for change in known):
             self.tallies.clear()
             self.left_out.clear()
-            known = list(changes(store, 0, head, self.inactive, scope=scope))
+            known = list(changes(store, 0, head, scope))
         for change in known:
             for row in change.rows if change.kind == "append" else ():
                 if row.task in exclude:

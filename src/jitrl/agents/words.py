@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from jitrl.language import is_chinese
 from jitrl.types import Row, State
-
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +107,6 @@ CHINESE = Words(
     untried="在这里还没有试过：{actions}。",
     oracle="正确的下一个动作是：{action}",
 )
-
-
-def is_chinese(goal: str) -> bool:
-    """Whether a goal has Chinese characters and no kana."""
-    return bool(_HAN.search(goal)) and not _KANA.search(goal)
 
 
 def words(goal: str) -> Words:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from jitrl.agents.asked import Author, asked, read_field, read_object
-from jitrl.agents.buffer import result
+from jitrl.agents.buffer import record
 from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.induction import Workflow, induced
 from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.questions import questions
-from jitrl.agents.words import steps, words
+from jitrl.agents.words import words
 from jitrl.core.rule import Choose
 from jitrl.ports import Evaluator, Store, Writer
 from jitrl.types import Prompt, State, Task, Writing
@@ -99,15 +99,9 @@ class Workflows:
         """What the librarian found; rules find theirs anew when they are told."""
         if self.librarian is None or lived.score < self.success:
             return {}
-        said, ask = words(lived.goal), questions(lived.goal)
-        record = ask.episode.format(
-            goal=lived.goal,
-            steps=steps(lived.rows, said),
-            result=result(lived, said, self.success),
-        )
-        writing = Writing(
-            ask.librarian, f"{record}\n\n{ask.induce.format(value='{value}')}", _SCHEMA
-        )
+        ask = questions(lived.goal)
+        parts = [record(lived, self.success), ask.induce.format(value="{value}")]
+        writing = Writing(ask.librarian, "\n\n".join(parts), _SCHEMA)
         return asked(
             self.librarian,
             writing,

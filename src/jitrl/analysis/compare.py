@@ -119,8 +119,9 @@ class Comparison:
     @property
     def cannot_test_prompts(self) -> bool:
         """Whether even the solution in the prompt does not show in this model's scores."""
-        is_known = self.hint is not None and not self.has_too_few_for_hint
-        return is_known and self.hint is not None and self.hint.verdict != "better"
+        if self.hint is None or self.has_too_few_for_hint:
+            return False
+        return self.hint.verdict != "better"
 
     @property
     def has_too_few_for_hint(self) -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from jitrl.agents.asked import FAILED
-from jitrl.config import Budget
 from jitrl.errors import InputError
 from jitrl.run import folder as folders
 from jitrl.run.ledger import Spell, Total
@@ -108,7 +107,7 @@ def read(folder: Path, label: str = "") -> Result:
             f"{folder} is not finished: {missing} of {scores.size} episodes are missing; "
             "start it again to play them"
         )
-    with closing(folders.ledger(folder, Budget())) as ledger:
+    with closing(folders.spent(folder)) as ledger:
         cost, spells = ledger.totals(), ledger.spells()
     return Result(
         label=(label or folder.resolve().name).encode("utf-8", "backslashreplace").decode("utf-8"),

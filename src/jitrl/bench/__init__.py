@@ -1,1 +1,7 @@
-"""Measurements of this package against its own targets, on records that are made from a seed."""
+"""Measurements of this package: each folder is a subject, and what they share lies beside them.
+
+``learning``: the same task again and again. ``transfer``: first attempts with a memory of other
+tasks. ``judge``: rewards from judges that err. ``speed``: what search, decisions, the store and the
+embedded model cost. ``paper``: its printed figures beside runs of one's own. ``choices``: arms for
+comparisons. ``webarena``: scores of finished web tasks.
+"""

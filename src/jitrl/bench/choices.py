@@ -29,11 +29,8 @@ class Choice:
     extras: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class World:
-    """Settings of an experiment that are not given on the command line."""
-
-    settings: Mapping[str, Mapping[str, Any]]
+World = Mapping[str, Mapping[str, Any]]
+"""Settings of an experiment, by group, that are not given on the command line."""
 
 
 def _curve(asks: str, setting: str, values: tuple[str, ...], default: str) -> Choice:
@@ -68,6 +65,7 @@ CHOICES: Mapping[str, Choice] = {
         (
             f"rows in scores=jitrl,{_ROWS}",
             f"rows in prompt=prompt-update,{_ROWS}",
+            f"best row in prompt=prompt-update,{_ROWS},run.options.say=best",
             STATIC,
             "oracle-hint",
             f"{DEFAULT}=jitrl",
@@ -146,26 +144,22 @@ CHOICES: Mapping[str, Choice] = {
 
 _UNIFORM = {"name": "scripted"}
 WORLDS: Mapping[str, World] = {
-    "backoffice": World(
-        {
-            "environment": {
-                "name": "backoffice",
-                "options": {"templates": ["find:list"], "instances": 12},
-            },
-            "model": _UNIFORM,
-            "run": {"tasks": 12, "attempts": 10, "seeds": 3, "max_steps": 8},
-        }
-    ),
-    "text": World(
-        {
-            "environment": {
-                "name": "textworld-express",
-                "options": {"games": ["twc", "cook", "coin"], "seeds": list(range(40, 46))},
-            },
-            "model": _UNIFORM,
-            "run": {"attempts": 10, "seeds": 2},
-        }
-    ),
+    "backoffice": {
+        "environment": {
+            "name": "backoffice",
+            "options": {"templates": ["find:list"], "instances": 12},
+        },
+        "model": _UNIFORM,
+        "run": {"tasks": 12, "attempts": 10, "seeds": 3, "max_steps": 8},
+    },
+    "text": {
+        "environment": {
+            "name": "textworld-express",
+            "options": {"games": ["twc", "cook", "coin"], "seeds": list(range(40, 46))},
+        },
+        "model": _UNIFORM,
+        "run": {"attempts": 10, "seeds": 2},
+    },
 }
 """Small enough that eight arms take minutes on two cores; every setting can be given instead."""
 
@@ -176,8 +170,8 @@ def given(world: World, flags: Mapping[str, Mapping[str, Any]]) -> dict[str, dic
     Options of another environment or model than the world's do not mix with the world's own.
     """
     merged: dict[str, dict[str, Any]] = {}
-    for group in {**world.settings, **flags}:
-        mine, theirs = dict(world.settings.get(group, {})), flags.get(group, {})
+    for group in {**world, **flags}:
+        mine, theirs = dict(world.get(group, {})), flags.get(group, {})
         if "name" in theirs and theirs["name"] != mine.get("name"):
             mine.pop("options", None)
         merged[group] = {**mine, **theirs}

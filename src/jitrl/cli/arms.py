@@ -125,8 +125,9 @@ def play_one(
             command=COMMAND.get(),
         )
     if tally.failed:
+        count = f"{tally.failed} episode{'s' * (tally.failed > 1)}"
         people().print(
-            f"{tally.failed} episodes of {label} failed; the same command plays them again "
-            f"(tracebacks are in the journals in {folder})"
+            f"{count} of {label} failed; the same command plays "
+            f"what failed again (tracebacks are in the journals in {folder})"
         )
         raise typer.Exit(1)

@@ -13,13 +13,14 @@ from jitrl.cli.bench_paper import paper
 from jitrl.cli.bench_search import search
 from jitrl.cli.bench_transfer import transfer
 from jitrl.cli.bench_webarena import webarena
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import stages
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.decide import Report
-    from jitrl.bench.timing import Spread
+    from jitrl.bench.speed.decide import Report
+    from jitrl.bench.speed.timing import Spread
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -61,7 +62,7 @@ def decide(
     import msgspec
 
     from jitrl import presets
-    from jitrl.bench.decide import measure
+    from jitrl.bench.speed.decide import measure
 
     if preset not in presets.NAMES:
         raise InputError(f"no preset {preset!r}; there are {', '.join(presets.NAMES)}")
@@ -97,11 +98,9 @@ def _show(report: Report) -> None:
             f"(a state in the index: {memory.index_bytes_per_state:.0f}); "
             f"read in {memory.load_s:.1f} s"
         )
-    asked = table(
-        "asked of", "at", "search", "p99", "decision", "p99", "later", "p99", numbers=True
-    )
+    asked = figures("asked of", "at", "search", "p99", "decision", "p99", "later", "p99")
     for row in report.answers:
-        asked.add_row(
+        asked.add(
             row.memory,
             f"{row.threshold:g}",
             f"{row.search_cpu.p50.median:,.0f}",
@@ -113,11 +112,9 @@ def _show(report: Report) -> None:
         )
     people().print(asked)
     _show_scan(report)
-    learned = table(
-        "30 rows to", "of rows", "new states", "commit", "p99", "view", "p99", numbers=True
-    )
+    learned = figures("30 rows to", "of rows", "new states", "commit", "p99", "view", "p99")
     for new in report.appended:
-        learned.add_row(
+        learned.add(
             new.memory,
             f"{new.rows_before:,}",
             f"{new.new_states:.1f}",
@@ -150,11 +147,9 @@ def _show_scan(report: Report) -> None:
     if not scans:
         people().print("linear scan: not run (use --linear)")
         return
-    shown = table(
-        "scan of", "at", "differ", "scan", "p99", "search, times faster", "decision", numbers=True
-    )
+    shown = figures("scan of", "at", "differ", "scan", "p99", "search, times faster", "decision")
     for row, scan in scans:
-        shown.add_row(
+        shown.add(
             row.memory,
             f"{row.threshold:g}",
             f"{scan.mismatches}/{scan.queries}",

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from jitrl.cli.output import JSON, emit, people, writing
 from jitrl.cli.settings import Flags, names, with_settings
+from jitrl.errors import InputError
 
 if TYPE_CHECKING:
     from jitrl.analysis.compare import Comparison
@@ -83,9 +84,15 @@ def choices(
         asked = fitting(asked, len(listed(config.load(asked))))
     wanted = names(agents)
     missing = {label: extra for label, extra in choice.extras.items() if not find_spec(extra)}
+    every = parsed(asked, choice.arms)
+    known = dict.fromkeys(arm.settings.run.agent for arm in every)
+    if strange := [name for name in wanted if name not in known]:
+        raise InputError(
+            f"--agents: no arm of {what!r} has agent {strange[0]!r}; there are {', '.join(known)}"
+        )
     arms = [
         arm
-        for i, arm in enumerate(parsed(asked, choice.arms))
+        for i, arm in enumerate(every)
         if i == 0 or not wanted or arm.settings.run.agent in wanted
         if arm.label not in missing
     ]

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_learning import difference, number, short
-from jitrl.cli.output import JSON, emit, in_folder, people, table, writing
+from jitrl.cli.bench_numbers import NO_INTERVAL, difference, number, short
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, in_folder, people, writing
 from jitrl.cli.progress import shared
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.judge import Result
+    from jitrl.bench.judge.curve import Result
 
 
 def judge(
@@ -42,8 +43,8 @@ def judge(
     """
     import msgspec
 
-    from jitrl.bench.judge import measure
-    from jitrl.bench.judge_chart import svg
+    from jitrl.bench.judge.chart import svg
+    from jitrl.bench.judge.curve import measure
 
     if chart is not None and chart.suffix != ".svg":
         raise InputError(f"cannot write {chart}; use .svg")
@@ -63,9 +64,9 @@ def judge(
 
 
 def _show(results: Sequence[Result]) -> None:
-    shown = table("judge", "final", "- nothing learned", "- static", "right", numbers=True)
+    shown = figures("judge", "final", "- nothing learned", "- static", "right")
     for result in results:
-        shown.add_row(
+        shown.add(
             result.arm.name,
             number(result.final),
             "" if result.gain is None else difference(result.gain),
@@ -76,6 +77,7 @@ def _show(results: Sequence[Result]) -> None:
     people().print(
         "Final: mean success of the last five attempts, 95 % intervals by task; then what it is "
         "more than without learning (the same agent, within-episode memory only), and than the "
-        "frozen model by itself. Right: share of the outcomes that were reported right.",
+        "frozen model by itself. Right: share of the outcomes that were reported right. "
+        f"{NO_INTERVAL}",
         style="dim",
     )

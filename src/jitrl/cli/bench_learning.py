@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.bench_numbers import NO_INTERVAL, between, difference, number, numbers, short
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import shared
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.learning import Result
-    from jitrl.bench.means import Number
-    from jitrl.core.stats import Difference, Interval, NoInterval
-
+    from jitrl.bench.learning.games import Result
+    from jitrl.bench.learning.planted import Turned
+    from jitrl.bench.learning.toy import Protocol
 
 What = Literal["main", "robust", "ablation", "planted", "gaps", "toy"]
-
-
-class Named(Protocol):
-    """An arm of a bench."""
-
-    @property
-    def name(self) -> str: ...
-
-
-AnyArm = TypeVar("AnyArm", bound=Named)
 
 
 def learn(
@@ -70,75 +60,48 @@ def learn(
     """
     import msgspec
 
-    from jitrl.bench import learning, learning_arms, learning_planted, learning_toy, machine
+    from jitrl.bench import machine
+    from jitrl.bench.arms import chosen
+    from jitrl.bench.learning import games as text_games
+    from jitrl.bench.learning import planted, toy
+    from jitrl.bench.learning.arms import SCHEMA, SETS, changed, fewer
 
-    if (arms or change) and what not in learning_arms.SETS:
-        sets = ", ".join(learning_arms.SETS)
-        raise InputError(f"--arms and --set go with --what {sets}, not {what}")
-    wanted = chosen(learning_arms.SETS[what], arms) if what in learning_arms.SETS else ()
-    wanted = learning_arms.changed(wanted, change or ())
+    if (arms or change) and what not in SETS:
+        raise InputError(f"--arms and --set go with --what {', '.join(SETS)}, not {what}")
     seeds_of_games = numbers(games)
-    data: dict[str, Any] = {"schema": learning.SCHEMA, "what": what}
-    with shared(what) as tell:
-        if what in ("planted", "gaps"):
-            turned = learning_planted.measure(what, trials=trials, workers=workers, tell=tell)
-            data |= {"machine": machine.facts(), "results": turned}
-        elif what == "toy":
-            found = learning_toy.measure(seeds=protocols, workers=workers, tell=tell)
-            data |= {"machine": machine.facts(), "results": found}
-        else:
-            report = learning.measure(
+    data: dict[str, Any] = {"schema": SCHEMA, "what": what}
+    if what in ("planted", "gaps"):
+        with shared(what) as tell:
+            turned = planted.measure(what, trials=trials, workers=workers, tell=tell)
+        _show_shares(turned, "right" if what == "gaps" else "turned")
+        data |= {"machine": machine.facts(), "results": turned}
+    elif what == "toy":
+        with shared(what) as tell:
+            found = toy.measure(seeds=protocols, workers=workers, tell=tell)
+        _show_toy(found)
+        data |= {"machine": machine.facts(), "results": found}
+    else:
+        wanted = fewer(changed(chosen(SETS[what], arms), change or ()), attempts)
+        with shared(what) as tell:
+            report = text_games.measure(
                 what,
-                learning_arms.fewer(wanted, attempts),
+                wanted,
                 game_seeds=seeds_of_games,
                 seeds=range(seeds),
                 workers=workers,
                 tell=tell,
             )
-            data |= msgspec.to_builtins(report)
-    if what in ("planted", "gaps"):
-        _show_shares(turned, "right" if what == "gaps" else "turned")
-    elif what == "toy":
-        _show_toy(found)
-    else:
         _show(report.results)
+        data = msgspec.to_builtins(report)
     if json:
         emit(msgspec.to_builtins(data))
 
 
-def chosen(
-    arms: Sequence[AnyArm], pattern: str, always: Collection[str] = ()
-) -> tuple[AnyArm, ...]:
-    """The first arm, those that are always in, and those whose name matches."""
-    try:
-        found = [arm for arm in arms if re.search(pattern, arm.name)]
-    except re.error as error:
-        raise InputError(f"--arms {pattern!r} is no regular expression: {error}") from error
-    if not found:
-        names = ", ".join(repr(arm.name) for arm in arms)
-        raise InputError(f"--arms {pattern!r} matches no arm; there are {names}")
-    kept = {arms[0].name, *always, *(arm.name for arm in found)}
-    return tuple(arm for arm in arms if arm.name in kept)
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """``40-57`` or ``1,2,3`` as numbers."""
-    found: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        if not first.isdecimal() or (last and not last.isdecimal()):
-            raise typer.BadParameter(f"{text!r} is not like 40-57 or 1,2,3", param_hint="--games")
-        found += range(int(first), int(last or first) + 1)
-    if not found:
-        raise typer.BadParameter(f"{text!r} holds no seed", param_hint="--games")
-    return tuple(found)
-
-
 def _show(results: Sequence[Result]) -> None:
-    shown = table("arm", "Avg", "first 5", "last 5", "difference of Avg", numbers=True)
+    shown = figures("arm", "Avg", "first 5", "last 5", "difference of Avg")
     for result in results:
         change = result.differences.get("avg")
-        shown.add_row(
+        shown.add(
             result.arm.name,
             number(result.avg),
             short(result.first_five.mean),
@@ -148,28 +111,26 @@ def _show(results: Sequence[Result]) -> None:
         if result.arm.agent == "static" and "best" in result.differences:
             name = f"static, best of {result.arm.attempts}"
             beyond = difference(result.differences["best"])
-            shown.add_row(name, number(result.best), "", "", beyond)
+            shown.add(name, number(result.best), "", "", beyond)
     people().print(shown)
     people().print(
         "Means over games and seeds, 95 % intervals by game. Differences are from the first arm, "
-        "with an oracle prior from the static arm with that prior.",
+        f"with an oracle prior from the static arm with that prior. {NO_INTERVAL}",
         style="dim",
     )
 
 
-def _show_shares(results: Sequence[Any], what: str) -> None:
-    shown = table("case", "rule", what, "of", numbers=True)
+def _show_shares(results: Sequence[Turned], what: str) -> None:
+    shown = figures("case", "rule", what, "of")
     for case in results:
-        shown.add_row(case.case, case.rule, f"{100 * case.share:.1f} %", f"{case.trials}")
+        shown.add(case.case, case.rule, f"{100 * case.share:.1f} %", f"{case.trials}")
     people().print(shown)
 
 
-def _show_toy(results: Sequence[Any]) -> None:
-    shown = table(
-        "rule", "first ten", "last ten", "ceiling", "interval of the last ten", numbers=True
-    )
+def _show_toy(results: Sequence[Protocol]) -> None:
+    shown = figures("rule", "first ten", "last ten", "ceiling", "interval of the last ten")
     for found in results:
-        shown.add_row(
+        shown.add(
             found.agent,
             short(found.first_ten),
             short(found.last_ten),
@@ -177,22 +138,4 @@ def _show_toy(results: Sequence[Any]) -> None:
             between(found.interval),
         )
     people().print(shown)
-
-
-def short(number: float, sign: str = "") -> str:
-    """Three decimals without the zero in front, so that a table fits into 80 columns."""
-    return re.sub(r"^([+-]?)0\.", r"\1.", f"{number:{sign}.3f}")
-
-
-def number(number: Number) -> str:
-    return f"{short(number.mean)} {between(number.interval)}"
-
-
-def difference(change: Difference) -> str:
-    return f"{short(change.mean, '+')} {between(change.interval)}"
-
-
-def between(interval: Interval | NoInterval) -> str:
-    """``[low, high]``, or ``[–]`` where there is none."""
-    low, high = getattr(interval, "low", None), getattr(interval, "high", None)
-    return "[–]" if low is None or high is None else f"[{short(low)}, {short(high)}]"
+    people().print(f"95 % intervals by protocol. {NO_INTERVAL}", style="dim")

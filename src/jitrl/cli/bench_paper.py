@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.bench_numbers import NO_INTERVAL
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.settings import Flags, names, with_settings
 from jitrl.errors import BudgetExceeded, InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.measured import Group
-    from jitrl.bench.paper import Figure
+    from jitrl.bench.paper.figures import Figure
+    from jitrl.bench.paper.measured import Group
     from jitrl.cli.arms import Arm
     from jitrl.study.estimate import Estimate
 
@@ -51,7 +53,7 @@ def paper(
     code 6; the same command goes on from there. Prices: --set budget.prices='{"MODEL": [IN, OUT]}'
     in dollars per million tokens.
     """
-    from jitrl.bench.measured import groups
+    from jitrl.bench.paper.measured import groups
 
     is_run = bool(flags or out or agents or max_usd is not None)
     if is_run and found is not None:
@@ -74,9 +76,9 @@ def _run(
 ) -> Path:
     """Run the table, or what is missing of it; returns its folder."""
     from jitrl import config
-    from jitrl.analysis.compare import compare
+    from jitrl.analysis.compare import check_names, compare
     from jitrl.analysis.results import gather
-    from jitrl.bench.paper import ARMS, PROTOCOL
+    from jitrl.bench.paper.figures import ARMS, PROTOCOL
     from jitrl.cli.arms import parsed, play, prepared
     from jitrl.cli.table import show
     from jitrl.run import folder
@@ -85,6 +87,7 @@ def _run(
     if max_usd is not None:
         asked["budget"] = {**asked.get("budget", {}), "max_dollars": max_usd}
     arms = parsed(asked, names(agents) or list(ARMS), "--agents")
+    check_names([arm.label for arm in arms], "", ())
     where = out or folder.default(config.load(asked), "paper")
     parts = prepared(arms, where)
     _agree(_estimates(arms, where, pilot), arms[0].settings.budget.max_dollars, yes)
@@ -111,11 +114,11 @@ def _agree(estimates: Sequence[Estimate], limit: float | None, yes: bool) -> Non
     """Show the estimate and ask, unless nothing is to be paid or it was agreed before."""
     from jitrl.study.estimate import total
 
-    shown = table("agent", "episodes", "calls", "tokens", "dollars", "from", numbers=True)
+    shown = figures("agent", "episodes", "calls", "tokens", "dollars", "from")
     for one in estimates:
         dollars = "?" if one.dollars is None else f"{one.dollars:,.2f}"
         numbers = (f"{one.episodes:,}", f"{one.calls:,.0f}", f"{one.tokens:,.0f}", dollars)
-        shown.add_row(one.label, *numbers, one.basis)
+        shown.add(one.label, *numbers, one.basis)
     people().print(Text("Estimate of what is left to play (at most):", style="bold"))
     people().print(shown)
     all_of = total(estimates)
@@ -136,20 +139,23 @@ def _show(local: Sequence[Group]) -> None:
         people().print(Text(f"{group.place}: {group.terms}", style="dim"))
         people().print(_measured(group.rows))
         people().print()
+    if local:
+        people().print(NO_INTERVAL, style="dim")
+        people().print()
     _show_paper()
 
 
 def _show_paper() -> None:
-    from jitrl.bench.paper import CAVEATS, DOLLARS, FIGURES, SOURCE
+    from jitrl.bench.paper.figures import CAVEATS, DOLLARS, FIGURES, SOURCE
 
     tables: dict[str, list[Figure]] = {}
     for figure in FIGURES:
         tables.setdefault(figure.table, []).append(figure)
     people().print(Text(f"Printed in the paper ({SOURCE}); not measured here", style="bold"))
-    for name, figures in tables.items():
-        shown = table(name, "Avg", "Final", numbers=True)
-        for figure in figures:
-            shown.add_row(figure.method, _plain(figure.avg), _plain(figure.final))
+    for name, printed in tables.items():
+        shown = figures(name, "Avg", "Final")
+        for figure in printed:
+            shown.add(figure.method, _plain(figure.avg), _plain(figure.final))
         people().print(shown)
         people().print()
     said = "Cost, dollars: " + ", ".join(f"{m} {d:,}" for m, d in DOLLARS.items()) + "."
@@ -160,16 +166,14 @@ def _show_paper() -> None:
 
 def _measured(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Levels and differences here, and the paper's difference from Static."""
-    from jitrl.bench.paper import lead
+    from jitrl.bench.paper.figures import lead
 
     base = next((row["label"] for row in rows if not row["difference"]), "base")
-    shown = table(
-        "agent", "Avg [95 %]", "Final", f"Avg − {base} [95 %]", "the paper's", numbers=True
-    )
+    shown = figures("agent", "Avg [95 %]", "Final", f"Avg − {base} [95 %]", "the paper's")
     for row in rows:
         theirs = lead(row["agent"]) if row["agent"] != "static" else None
         difference = row["difference"]
-        shown.add_row(
+        shown.add(
             row["label"],
             f"{row['avg']:.3f}{_between(row.get('avg_interval'))}",
             f"{row['final']:.3f}",
@@ -180,8 +184,12 @@ def _measured(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _between(interval: Mapping[str, Any] | None, sign: str = "") -> str:
-    if not interval or interval.get("low") is None:
+    from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS
+
+    if not interval:
         return ""
+    if interval["low"] is None:
+        return " [–]" if interval["reason"] == ALIKE.reason else f" [n < {FEWEST_CLUSTERS}]"
     return f" [{interval['low']:{sign}.3f}, {interval['high']:{sign}.3f}]"
 
 
@@ -190,7 +198,7 @@ def _plain(value: float | None) -> str:
 
 
 def _data(local: Sequence[Group]) -> dict[str, Any]:
-    from jitrl.bench.paper import CAVEATS, DOLLARS, FIGURES, SOURCE
+    from jitrl.bench.paper.figures import CAVEATS, DOLLARS, FIGURES, SOURCE
 
     return {
         "schema": "jitrl.bench.paper/1",

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, people
 
 if TYPE_CHECKING:
-    from jitrl.bench.search import Report
+    from jitrl.bench.speed.search import Report
 
 
 def search(
@@ -32,7 +33,7 @@ def search(
     """Time the search for similar states by words and by an embedding, over the same states."""
     import msgspec
 
-    from jitrl.bench.search import measure
+    from jitrl.bench.speed.search import measure
     from jitrl.cli.progress import stages
     from jitrl.core.similarity import Retrieval
     from jitrl.run.embedding import embedder_of
@@ -54,9 +55,9 @@ def search(
 
 
 def _show(report: Report) -> None:
-    shown = table("by", "states", "width", "bytes", "search", "p99", "new text", numbers=True)
+    shown = figures("by", "states", "width", "bytes", "search", "p99", "new text")
     for row in report.searched:
-        shown.add_row(
+        shown.add(
             row.by.split()[0],
             f"{row.states:,}",
             str(row.width or "–"),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jitrl.cli.bench_learning import chosen, difference, number, numbers, short
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.bench_numbers import NO_INTERVAL, difference, number, numbers, short
+from jitrl.cli.listing import figures
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import shared
 from jitrl.cli.settings import names
 from jitrl.errors import InputError
 
 if TYPE_CHECKING:
-    from jitrl.bench.transfer import Result
+    from jitrl.bench.transfer.results import Result
 
 What = Literal["backoffice", "wrong", "text"]
 
@@ -67,12 +69,15 @@ def transfer(
     """
     import msgspec
 
-    from jitrl.bench import transfer as bench
-    from jitrl.bench.transfer_arms import SETS
+    from jitrl.bench.arms import chosen
+    from jitrl.bench.transfer import results as bench
+    from jitrl.bench.transfer.arms import SETS
     from jitrl.envs.textworld_express import GAMES
 
     wanted = chosen(SETS[what], arms, always=("cold", "default"))
-    games_of = names(kinds)
+    games_of = list(dict.fromkeys(names(kinds)))
+    if not math.isfinite(right):
+        raise InputError(f"--right is {right}; it must be a finite number")
     if not games_of or any(name not in GAMES for name in games_of):
         raise InputError(f"--kinds {kinds!r} must be among {', '.join(GAMES)}")
     folder = "" if out is None else str(out)
@@ -108,11 +113,11 @@ def transfer(
 
 def _show(results: Sequence[Result]) -> None:
     for split in dict.fromkeys(result.split for result in results):
-        shown = table(split, "score", "minus cold", "+ = -", "c", numbers=True)
+        shown = figures(split, "score", "minus cold", "+ = -", "c")
         for result in results:
             if result.split == split:
                 cold = result.arm.learned == "nothing"
-                shown.add_row(
+                shown.add(
                     result.arm.name,
                     number(result.score),
                     "" if cold else difference(result.against_cold),
@@ -122,10 +127,10 @@ def _show(results: Sequence[Result]) -> None:
         people().print(shown)
     groups = results[0].by_group
     if len(groups) <= 4:
-        shown = table("", *groups, numbers=True)
+        shown = figures("", *groups)
         for result in results:
             cold = result.arm.learned == "nothing"
-            shown.add_row(
+            shown.add(
                 result.arm.name,
                 *(
                     short(group.score) if cold else difference(group.against_cold)
@@ -137,6 +142,6 @@ def _show(results: Sequence[Result]) -> None:
         "First attempts; nothing is learned from them. seen: the memory holds other tasks of the "
         "template; unseen: it holds none. 95 % intervals by template or game; + = -: how many of "
         "them are above, at and below cold. c: how far lessons were followed. By kind of game: "
-        "scores of cold, differences of the others.",
+        f"scores of cold, differences of the others. {NO_INTERVAL}",
         style="dim",
     )

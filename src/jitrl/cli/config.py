@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import typer
 
 from jitrl import config as settings
 from jitrl import presets
-from jitrl.cli.output import emit, people, table
+from jitrl.cli.output import JSON, emit, people, table
 
 _INNER = {("memory", name) for name in ("rule", "retrieval", "gamma")}
 
 
-def config(
-    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-) -> None:
+def config(json: JSON = False) -> None:
     """Show the settings in force here and where each comes from."""
     loaded = settings.load()
     values = msgspec.to_builtins(loaded)

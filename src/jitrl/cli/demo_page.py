@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jitrl.analysis import explain as views
 from jitrl.analysis.compare import Comparison
 from jitrl.cli import explain_words
+from jitrl.cli.demo_words import Words
 from jitrl.cli.main import COMMAND
 from jitrl.cli.output import writing
 from jitrl.core.rule import UpdateRule
@@ -17,9 +17,8 @@ from jitrl.report import page
 from jitrl.report import words as tables
 from jitrl.study import demo as demos
 
-if TYPE_CHECKING:
-    from jitrl.cli.demo import Words
-
+REPORT = "report.html"
+"""What is written last."""
 _SHOWN = 6  # candidates of the decision
 
 
@@ -75,7 +74,7 @@ def write(
     more: Sequence[page.Section],
 ) -> Path:
     """The HTML report: who plays, the race, and what else people were shown."""
-    path = plan.folder / "report.html"
+    path = plan.folder / REPORT
     arms = page.Section(words.arms_title, terms=tuple(words.arms.items()))
     title, intro = f"{words.name}: {words.title}", page.Section("", tuple(terms.splitlines()))
     made = page.html(comparison, names, COMMAND.get(), title=title, first=(intro, arms), more=more)

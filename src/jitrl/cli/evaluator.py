@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -14,8 +13,10 @@ import typer
 from jitrl import config
 from jitrl.analysis import labels as labelled
 from jitrl.analysis.assess import Agreement, Assessment, Steps, assess
-from jitrl.cli.evaluator_label import label
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.evaluator_label import PLACE, label
+from jitrl.cli.listing import figures
+from jitrl.cli.memory_options import NAME
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import counted
 from jitrl.cli.settings import OPTIONS, Flags, with_settings
 from jitrl.core.stats import Interval, NoInterval
@@ -26,11 +27,6 @@ from jitrl.run import folder as folders
 from jitrl.run.judging import evaluator_of
 
 app = typer.Typer(no_args_is_help=True)
-
-PLACE = Annotated[
-    Path, typer.Argument(metavar="PLACE", help="A run, or a memory file of the library.")
-]
-NAME = Annotated[str, typer.Option("--memory", help="Memory in the file.")]
 
 
 @app.callback()
@@ -179,20 +175,18 @@ def _show(done: Assessment) -> None:
         if spread.discriminates is False:
             console.print("it does not discriminate: all sums are about the same", style="yellow")
     if done.canaries:
-        shown = table("planted text", "episodes", "score rose", "not scored", numbers=True)
+        shown = figures("planted text", "episodes", "score rose", "not scored")
         for one in done.canaries:
-            shown.add_row(one.canary, f"{one.episodes}", f"{one.rose}", f"{one.unscored}")
+            shown.add(one.canary, f"{one.episodes}", f"{one.rose}", f"{one.unscored}")
         console.print(shown)
 
 
 def _show_truth(found: Agreement) -> None:
     verdicts = ["success", "failure", "cannot tell", "not scored"]
     there = [v for v in verdicts if any(v in said for said in found.confusion.values())]
-    shown = table(
-        "truth", *(f"judged {v}" if v in verdicts[:2] else v for v in there), numbers=True
-    )
+    shown = figures("truth", *(f"judged {v}" if v in verdicts[:2] else v for v in there))
     for truth, said in found.confusion.items():
-        shown.add_row(truth, *(f"{_count(said, v)}" for v in there))
+        shown.add(truth, *(f"{said.get(v, 0)}" for v in there))
     people().print(shown)
     people().print(
         f"accuracy {_number(found.accuracy)}, kappa {_number(found.kappa)} "
@@ -206,10 +200,6 @@ def _show_people(found: Steps) -> None:
         f"{_number(found.spearman)}, Pearson {_number(found.pearson)}, kappa of signs "
         f"{_number(found.kappa)} {_interval(found.interval)}"
     )
-
-
-def _count(said: Mapping[str, int], verdict: str) -> int:
-    return said.get(verdict, 0)
 
 
 def _number(value: float | None) -> str:

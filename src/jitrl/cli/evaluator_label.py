@@ -13,12 +13,16 @@ from rich.text import Text
 
 from jitrl.analysis import labels
 from jitrl.cli.evaluator_words import LANGUAGES, Words
+from jitrl.cli.memory_options import NAME
 from jitrl.cli.output import JSON, emit, people
 from jitrl.errors import InputError
 from jitrl.evaluators.judge_record import goal_of, pages_of
 from jitrl.report.words import Language
 from jitrl.types import Episode
 
+PLACE = Annotated[
+    Path, typer.Argument(metavar="PLACE", help="A run, or a memory file of the library.")
+]
 _SCORES = {str(score): score for score in range(-3, 4)}
 _SIGNS = {"−": "-", "–": "-"}  # NFKC has made plain ones of wide signs and digits
 
@@ -37,10 +41,7 @@ class _Place:
 
 
 def label(
-    place: Annotated[
-        Path,
-        typer.Argument(metavar="PLACE", help="A run, or a memory file of the library."),
-    ],
+    place: PLACE,
     out: Annotated[
         Path | None, typer.Option(help="File of labels; default: beside the run.")
     ] = None,
@@ -50,7 +51,7 @@ def label(
         int | None, typer.Option(min=1, help="So many episodes, drawn at random.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of that drawing.")] = 0,
-    memory: Annotated[str, typer.Option("--memory", help="Memory in the file.")] = "default",
+    memory: NAME = "default",
     json: JSON = False,
 ) -> None:
     """Score steps by hand: -3 to 3, u cannot tell, b back, q quit and resume later.

@@ -16,7 +16,8 @@ from jitrl.agents.corrected import Corrected
 from jitrl.analysis import explain as views
 from jitrl.cli import explain_tables as tables
 from jitrl.cli.explain_words import LANGUAGES
-from jitrl.cli.output import emit, people
+from jitrl.cli.memory_options import NAME
+from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.progress import counted
 from jitrl.cli.settings import Flags, merge
 from jitrl.core.rule import UpdateRule
@@ -47,13 +48,13 @@ def explain(
     most: Annotated[
         int, typer.Option(min=0, help="Near episodes to leave out, one after another.")
     ] = 20,
-    memory: Annotated[str, typer.Option(help="Memory in the file.")] = "default",
+    memory: NAME = "default",
     setting: Annotated[
         list[str],
         typer.Option("--set", help="A setting of that time, as memory.preset=paper-web."),
     ] = [],  # noqa: B006 - typer reads it
     lang: Annotated[Language, typer.Option(help="Language of headings and labels.")] = "en",
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: JSON = False,
 ) -> None:
     """Show why a decision fell as it did: each candidate before and after, whose experience
     counted, and what the choice would have been without each of those that weigh most.

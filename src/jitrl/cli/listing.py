@@ -26,6 +26,7 @@ class Listing:
         heads: Headings; the first column is a text.
         texts: Columns that get a line of their own where the table does not fit.
         left: Columns of a few words, flush left; what is left are numbers, flush right.
+        is_wrapped: Where the table does not fit, the first column goes on below, word by word.
         is_numbered: Where the table does not fit, its numbers alone make one, and the texts stand
             below it by the number of their row; else each row is a block of lines.
         notes: Lines after the last row, as for what is not listed.
@@ -34,6 +35,7 @@ class Listing:
     heads: Sequence[str]
     texts: frozenset[int] = frozenset({0})
     left: frozenset[int] = frozenset()
+    is_wrapped: bool = False
     is_numbered: bool = False
     notes: list[str] = field(default_factory=list)
     _rows: list[tuple[list[Text], str]] = field(default_factory=list)
@@ -53,7 +55,8 @@ class Listing:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         table = self._table()
-        if breadth(table, console) <= options.max_width:
+        least = Measurement.get(console, options.update(width=_UNBOUND), table).minimum
+        if (least if self.is_wrapped else breadth(table, console)) <= options.max_width:
             yield table
         elif self.is_numbered and breadth(self._numbers(), console) <= options.max_width:
             yield self._numbers()
@@ -66,9 +69,9 @@ class Listing:
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
         for i, head in enumerate(self.heads):
             is_flush_left = i in self.texts | self.left
-            table.add_column(
-                Text(head), justify="left" if is_flush_left else "right", header_style="dim"
-            )
+            justify: Literal["left", "right"] = "left" if is_flush_left else "right"
+            least = self._breadth(i) if self.is_wrapped and i > 0 else None
+            table.add_column(Text(head), justify=justify, header_style="dim", min_width=least)
         for cells, style in self._rows:
             table.add_row(*cells, style=style)
         return table
@@ -100,10 +103,7 @@ class Listing:
     def _blocks(self) -> Iterator[Text]:
         first, *rest = sorted(self.texts)
         short = [i for i in range(len(self.heads)) if i not in self.texts]
-        widths = {
-            i: max(cell_len(self.heads[i]), *(cell_len(row[i].plain) for row, _ in self._rows), 0)
-            for i in short
-        }
+        widths = {i: self._breadth(i) for i in short}
 
         def line(cells: Sequence[Text]) -> Text:
             made = Text(" " * _INDENT, overflow="fold")
@@ -126,6 +126,15 @@ class Listing:
                 if cells[i].plain:
                     said = Text(f"{' ' * _INDENT}{self.heads[i]}: ", overflow="fold")
                     yield _styled(said + cells[i], style)
+
+    def _breadth(self, i: int) -> int:
+        """Columns of the terminal that a column takes when nothing is cut."""
+        return max(cell_len(text) for text in (self.heads[i], *(r[i].plain for r, _ in self._rows)))
+
+
+def figures(*heads: str) -> Listing:
+    """A table of names and numbers, none of which is cut."""
+    return Listing(heads, is_wrapped=True)
 
 
 def breadth(shown: RenderableType, console: Console) -> int:

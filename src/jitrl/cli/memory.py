@@ -56,18 +56,9 @@ def ls(
     if json:
         emit({"schema": "jitrl.memory.ls/1", "episodes": msgspec.to_builtins(found)})
         return
-    heads: tuple[str, ...] = (
-        "episode",
-        "task",
-        "scope",
-        "steps",
-        "outcome",
-        "basis",
-        "rows",
-        "learned",
-    )
-    is_any_out = any(e.unscored for e in found)
-    heads, texts = ((*heads, "why not"), {0, 8}) if is_any_out else (heads, {0})
+    heads, texts = ["episode", "task", "scope", "steps", "outcome", "basis", "rows", "learned"], {0}
+    if any(e.unscored for e in found):
+        heads, texts = [*heads, "why not"], {0, len(heads)}
     shown = Listing(heads, texts=frozenset(texts), left=frozenset({1, 2, 5, 6, 7}))
     for e in found:
         rows = f"{e.active} active"
@@ -156,7 +147,7 @@ def stats(file: FILE, name: NAME = "default", json: JSON = False) -> None:
 @app.command()
 def quarantine(
     file: FILE,
-    reason: Annotated[str, typer.Option(help="Why; kept in the version stream.")],
+    reason: REASON,
     episodes: EPISODES = None,
     rows: ROWS = None,
     principal: PRINCIPAL = "",
@@ -229,8 +220,7 @@ def rebuild(
     shown = Listing(("episode", "steps", "rows were", "rows now"), left=frozenset({1}))
     for d in done.differences[:_LISTED]:
         shown.add(d.episode, _steps(d), str(d.was), str(d.now))
-    if len(done.differences) > _LISTED:
-        shown.notes.append(f"… {len(done.differences) - _LISTED} more (--json lists all)")
+    shown.cut(len(done.differences) - _LISTED, "… {0} more (--json lists all)")
     if done.differences:
         tell("what differs:")
         people().print(shown)

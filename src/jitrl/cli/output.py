@@ -173,13 +173,9 @@ def tell(text: str, style: str = "") -> None:
     people().print(Text(text.replace("\n", "�"), style=style), soft_wrap=True)
 
 
-def table(*heads: str, numbers: bool = False) -> Table:
-    """A table without lines; with ``numbers``, all columns but the first are flush right."""
-    made = Table(box=None, padding=(0, 2, 0, 0))
-    for i, head in enumerate(heads):
-        is_number = numbers and i > 0
-        made.add_column(head, justify="right" if is_number else "left", no_wrap=is_number)
-    return made
+def table(*heads: str) -> Table:
+    """A table without lines."""
+    return Table(*heads, box=None, padding=(0, 2, 0, 0))
 
 
 def printable(text: str) -> str:

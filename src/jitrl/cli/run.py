@@ -16,6 +16,7 @@ from jitrl.cli.table import show
 from jitrl.report.data import data
 from jitrl.run import folder
 from jitrl.run.compose import compose
+from jitrl.run.ready import require_agent
 
 
 @with_settings()
@@ -34,6 +35,7 @@ def run(
     """
     settings = config.load(flags)
     where, parts = out or folder.default(settings), compose(settings)
+    require_agent(settings, parts)
     play_one(settings.run.agent, settings, parts, where)
     comparison = compare.compare([results.read(where, settings.run.agent)])
     if json:

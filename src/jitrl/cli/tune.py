@@ -19,6 +19,7 @@ from jitrl.cli.listing import Listing
 from jitrl.cli.output import JSON, emit, people, writing
 from jitrl.cli.settings import Flags, with_settings
 from jitrl.cli.table import show
+from jitrl.errors import ConfigError, StoreError
 from jitrl.report.data import data
 from jitrl.run import experiment, folder
 from jitrl.run.compose import compose
@@ -67,20 +68,26 @@ def tune(
         count = tuning.affordable(most, settings, len(search), len(held))
         return tuning.Plan(search, held, count, seed)
 
-    plan = tuning.planned(where, planned)
+    asked = {"episodes": episodes, "seconds": seconds, "held-out": held_out, "seed": seed}
+    plan = tuning.planned(where, {**asked, "tasks": settings.run.tasks}, planned)
     most = tuning.episodes(plan.candidates, settings, len(plan.search), len(plan.held))
     people().print(
         f"{plan.candidates} candidates on {len(plan.search)} tasks, at most {most:,} episodes; "
         f"{len(plan.held)} tasks are held out ({where})"
     )
     found = tuning.tune(settings, where, plan, _play)
-    written = _write(where / "jitrl.toml", found)
-    _show(found, written)
+    _show(found)
+    written = _write(where / "jitrl.toml", found, settings)
     if json:
         emit(_data(found, where, written))
 
 
 def _for_jitrl(settings: config.Settings) -> config.Settings:
+    if settings.memory.mode != "act":
+        raise ConfigError(
+            f"memory.mode is {settings.memory.mode!r}, so that no memory is followed and all "
+            "settings of it play alike; leave it at 'act'"
+        )
     run = msgspec.structs.replace(settings.run, agent="jitrl", options={})
     return msgspec.structs.replace(settings, run=run)
 
@@ -91,7 +98,6 @@ def _cached(settings: config.Settings, where: Path) -> config.Settings:
     takes = "cache" in inspect.signature(registry.load("models", model.name)).parameters
     if not takes or {"cache", "replay"} & set(model.options):
         return settings
-    where.mkdir(parents=True, exist_ok=True)
     options = {**model.options, "cache": str(where / "answers.db")}
     return msgspec.structs.replace(settings, model=msgspec.structs.replace(model, options=options))
 
@@ -121,16 +127,21 @@ def _play(settings: config.Settings, where: Path, label: str) -> None:
     play_one(label, settings, compose(settings), where)
 
 
-def _write(path: Path, found: tuning.Tuned) -> Path | None:
-    """The new settings, if there is evidence for them."""
+def _write(path: Path, found: tuning.Tuned, settings: config.Settings) -> Path | None:
+    """The new settings, if there is evidence for them: all that make them what was judged."""
     if not found.is_better:
         return None
+    text = tuning.toml(found.best.applied(settings).memory)
+    people().print(f"Better on held-out tasks; {path}:")
+    people().print(Text(text))
+    if path.exists() and path.read_bytes() != text.encode():
+        raise StoreError(f"{path} holds other settings and is left as it is; move it away first")
     with writing(path):
-        path.write_text(tuning.toml(found.best.changes), encoding="utf-8")
+        path.write_bytes(text.encode())
     return path
 
 
-def _show(found: tuning.Tuned, written: Path | None) -> None:
+def _show(found: tuning.Tuned) -> None:
     tried = Listing(("changes", "rounds", "score in the search"), is_numbered=True)
     for one in found.tried[:10]:
         changes = ", ".join(f"{name}={value}" for name, value in one.candidate.changes.items())
@@ -145,14 +156,11 @@ def _show(found: tuning.Tuned, written: Path | None) -> None:
     people().print()
     show(found.held)
     people().print()
-    if written is None:
+    if not found.is_better:
         people().print(
             "On held-out tasks there is no evidence that the best candidate is better: the "
             "settings in force are kept."
         )
-        return
-    people().print(f"Better on held-out tasks; {written}:")
-    people().print(Text(tuning.toml(found.best.changes)))
 
 
 def _data(found: tuning.Tuned, where: Path, written: Path | None) -> dict[str, object]:

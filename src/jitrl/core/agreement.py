@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
-from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS, Interval, NoInterval
+from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS, Interval, NoInterval, too_few
 
 _DRAWS = 2_000
 
@@ -43,7 +43,7 @@ def kappa_interval(
     """
     n = len(clusters)
     if n < FEWEST_CLUSTERS:
-        return NoInterval(f"{n} cluster{'s' if n != 1 else ''}; {FEWEST_CLUSTERS} are needed")
+        return too_few(n)
     held, rng, found = list(clusters.values()), np.random.default_rng(0), []
     for _ in range(_DRAWS):
         drawn = kappa([pair for i in rng.integers(0, n, n) for pair in held[i]])

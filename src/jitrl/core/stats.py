@@ -47,6 +47,11 @@ class NoInterval:
 ALIKE = NoInterval("all clusters score alike, so there is nothing to resample", is_constant=True)
 
 
+def too_few(n: int) -> NoInterval:
+    """``n`` clusters, which are not enough."""
+    return NoInterval(f"{n} cluster{'s' if n != 1 else ''}; {FEWEST_CLUSTERS} are needed")
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Mean paired difference, ours minus base; positive is better."""
@@ -157,7 +162,7 @@ def bootstrap(cells: np.ndarray, *, draws: int = 10_000, seed: int = 0) -> Inter
     """
     n = len(cells)
     if n < FEWEST_CLUSTERS:
-        return NoInterval(f"{n} cluster{'s' if n != 1 else ''}; {FEWEST_CLUSTERS} are needed")
+        return too_few(n)
     values = cells.mean(axis=1)
     mean = float(values.mean())
     centred = values - mean

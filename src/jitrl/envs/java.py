@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+from functools import cache
 from typing import Any
 
 from jitrl.errors import MissingExtra
+
+_START = 60.0  # seconds; a busy machine takes a while
 
 
 def require_java(package: str) -> None:
     """Look for Java before the package does.
 
     Raises:
-        MissingExtra: If there is none.
+        MissingExtra: If there is none, or it does not start.
     """
-    if shutil.which("java") is None:
+    java = shutil.which("java")
+    wrong = "" if java is None else _wrong(java)
+    if java is None or wrong:
         raise MissingExtra(
-            f"{package} needs Java 8 or newer on PATH: install a Java runtime, for example with "
-            "apt-get install default-jre-headless, brew install openjdk or "
+            f"{package} needs Java 8 or newer on PATH{wrong}: install a Java runtime, for example "
+            "with apt-get install default-jre-headless, brew install openjdk or "
             "winget install EclipseAdoptium.Temurin.21.JRE"
         )
+
+
+@cache
+def _wrong(java: str) -> str:
+    """What a program says that is there and does not start, as the one that macOS comes with."""
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, timeout=_START, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f" ({error})"
+    said = (done.stderr or done.stdout).decode(errors="replace").strip().partition("\n")[0]
+    return f" ({java} does not start: {said})" if done.returncode else ""
 
 
 def end_java(env: Any) -> None:

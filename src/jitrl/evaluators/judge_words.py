@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+
+from jitrl.language import is_chinese
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +108,7 @@ CHINESE = Words(
     not_recorded="（没有记录）",
 )
 
-_CHINESE = re.compile("[\u3400-\u9fff]")
-
 
 def words_for(goal: str) -> Words:
-    """Chinese for a goal with Chinese letters, else English."""
-    return CHINESE if _CHINESE.search(goal) else ENGLISH
+    """The words for a goal."""
+    return CHINESE if is_chinese(goal) else ENGLISH

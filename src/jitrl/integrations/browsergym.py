@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import weakref
 import zlib
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from jitrl.envs.codecs.page import PageCodec
 from jitrl.episode import Episode
 from jitrl.errors import InputError, JitRLError, MissingExtra
 from jitrl.integrations.browsergym_page import Listed, axtree, observation, page_actions
+from jitrl.language import is_chinese
 from jitrl.ports import Codec, Proposer, Receipt
 from jitrl.types import Decision, Prompt
 
@@ -38,7 +38,6 @@ _CHINESE = """\
 动作的写法：click(<link[名称]>)、fill(<textbox[名称]>, "文字")、\
 select_option(<combobox[名称]>, "文字")、press(<textbox[名称]>, "Enter")、scroll(0, 600)、\
 go_back()、goto("网址")、send_msg_to_user("文字")、report_infeasible("原因")、noop()。"""
-_HAN, _KANA = re.compile(r"[\u4e00-\u9fff]"), re.compile(r"[\u3040-\u30ff]")
 
 _DROPPED = ("axtree_object", "dom_object", "extra_element_properties")
 
@@ -240,7 +239,7 @@ class BrowserGymAgent:
 
 def how(goal: str) -> str:
     """What a model is told that writes its actions itself, in the language of the goal."""
-    return _CHINESE if _HAN.search(goal) and not _KANA.search(goal) else _ENGLISH
+    return _CHINESE if is_chinese(goal) else _ENGLISH
 
 
 def play(env: Any, agent: BrowserGymAgent, task: str = "", *, seed: int | None = None) -> float:

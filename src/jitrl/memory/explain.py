@@ -13,7 +13,7 @@ from jitrl.memory.explain_lessons import Taught, taught
 from jitrl.memory.rerun import Past, Rerun, Sight, again
 from jitrl.memory.view import View
 from jitrl.ports import DecisionRecord, Store
-from jitrl.types import Decision, Episode, Neighbor, Neighborhood, Row, State
+from jitrl.types import Decision, Episode, Neighborhood, Row, State
 
 _TAUGHT = 2.0  # what all that taught weighs, where the rows of one action weigh up to 2
 
@@ -225,7 +225,9 @@ def _near(decision: Decision, view: View, rows: Collection[Row]) -> list[_Near]:
     if rule.unit == "rows":
         alike = {n.rows[0]: n.similarity for n in neighbors}
         return [_Near(row, alike[row.id]) for row in rows if row.id in alike]
-    cells = {_cell(n): n.similarity for n in neighbors}
+    cells: dict[tuple[int | None, str, bool], float] = {
+        (n.state, n.action, n.trusted): n.similarity for n in neighbors
+    }
     places: dict[State, int | None] = {}
     found = []
     for row in rows:
@@ -237,10 +239,6 @@ def _near(decision: Decision, view: View, rows: Collection[Row]) -> list[_Near]:
         if similarity is not None:
             found.append(_Near(row, similarity))
     return found
-
-
-def _cell(n: Neighbor) -> tuple[int | None, str, bool]:
-    return n.state, n.action, n.trusted
 
 
 def _weights(near: Collection[_Near], rule: UpdateRule) -> dict[str, float]:

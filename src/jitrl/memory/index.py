@@ -1,9 +1,9 @@
-"""Exact search over the distinct states of one memory scope."""
+"""Search over the distinct states of one memory scope: what an index is, and the one by words."""
 
 from __future__ import annotations
 
 from sys import getsizeof
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,13 +30,45 @@ class Similar(NamedTuple):
     similarities: np.ndarray
 
 
-class StateIndex:
+class Index(Protocol):
     """Distinct states of one scope: each added once, found exactly.
 
-    One thread adds; any number may search at the same time, without locks. A search finds every
-    state whose ``add`` returned before the search began, and perhaps some that are being added,
-    never half of one. Adders must take turns (the caller's lock).
+    Adders must take turns (the caller's lock); any number may search at the same time, without
+    locks. A search finds every state whose ``add`` returned before the search began, and perhaps
+    some that are being added, never half of one.
     """
+
+    def __len__(self) -> int:
+        """Number of distinct states."""
+        ...
+
+    def find(self, state: State) -> int | None:
+        """Id of exactly this state; ``None`` if it was never added."""
+        ...
+
+    def add(self, state: State) -> int:
+        """Id of ``state``, counted from 0 in the order of adding; the same state, the same id."""
+        ...
+
+    def search(self, state: State, floor: float | None = None) -> Similar:
+        """All states whose similarity is above 0 and at least ``floor``.
+
+        Args:
+            floor: In [0, 1]; the threshold of the settings if ``None``.
+
+        Raises:
+            ModelError: If it has an embedder, and that failed.
+        """
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, arrays and dictionaries."""
+        ...
+
+
+class StateIndex:
+    """An ``Index`` by the words that states have in common."""
 
     def __init__(self, retrieval: Retrieval, kernel: Kernel = "numpy") -> None:
         """Make an empty index.
@@ -47,22 +79,21 @@ class StateIndex:
         self.retrieval = retrieval
         self._ids = StateIds()
         self._vocabulary: dict[str, int] = {}
-        run = _kernel(kernel)
+        run = scan_of(kernel)
         weight = retrieval.context_weight
         self._weight = 0.0 if weight is None else weight
         self._text = BagIndex(run)
         self._context = BagIndex(run)
 
     def __len__(self) -> int:
-        """Number of distinct states."""
         return len(self._ids)
 
     def find(self, state: State) -> int | None:
-        """Id of exactly this state; ``None`` if it was never added."""
+        """As ``Index.find``."""
         return self._ids.find(key(state))
 
     def add(self, state: State) -> int:
-        """Id of ``state``, counted from 0 in the order of adding; the same state, the same id."""
+        """As ``Index.add``."""
         digest = key(state)
         known = self._ids.find(digest)
         if known is not None:
@@ -81,11 +112,7 @@ class StateIndex:
         return self._ids.give(digest)
 
     def search(self, state: State, floor: float | None = None) -> Similar:
-        """All states whose similarity is above 0 and at least ``floor``.
-
-        Args:
-            floor: In [0, 1]; the threshold of the settings if ``None``.
-        """
+        """As ``Index.search``."""
         least = self.retrieval.threshold if floor is None else floor
         ids, similarities = self._near(state, least)
         similarities = np.minimum(similarities, self.retrieval.cap)
@@ -102,7 +129,7 @@ class StateIndex:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, arrays and dictionaries."""
+        """As ``Index.nbytes``."""
         numbers = len(self._vocabulary) * getsizeof(len(self))
         words = sum(map(getsizeof, list(self._vocabulary))) + getsizeof(self._vocabulary) + numbers
         return self._text.nbytes + self._context.nbytes + self._ids.nbytes + words
@@ -139,8 +166,12 @@ class StateIndex:
         return [number for number in map(get, features) if number]
 
 
-def _kernel(name: Kernel) -> Scan:
-    """The search kernel of that name."""
+def scan_of(name: Kernel) -> Scan:
+    """The search kernel of that name.
+
+    Raises:
+        MissingExtra: If it is "numba" and numba is not installed.
+    """
     if name == "numpy":
         return scan
     try:

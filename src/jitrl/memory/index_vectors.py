@@ -1,4 +1,4 @@
-"""Exact search over the distinct states of one memory scope, by the cosine of their vectors."""
+"""The index of states by the cosine of their vectors."""
 
 from __future__ import annotations
 
@@ -16,13 +16,10 @@ from jitrl.types import State
 
 
 class VectorIndex:
-    """Distinct states of one scope: each added once, found exactly; as ``StateIndex`` to its users.
+    """An ``Index`` by cosines.
 
     States are embedded by the first search after they were added, all that are new together. If the
     embedder fails then, they are embedded by the next search.
-
-    One thread adds; any number may search at the same time. A search finds every state whose
-    ``add`` returned before the search began.
     """
 
     def __init__(self, retrieval: Retrieval, embedder: Embedder) -> None:
@@ -35,15 +32,14 @@ class VectorIndex:
         self._known_places: dict[str, int] = {}
 
     def __len__(self) -> int:
-        """Number of distinct states."""
         return len(self._ids)
 
     def find(self, state: State) -> int | None:
-        """Id of exactly this state; ``None`` if it was never added."""
+        """As ``Index.find``."""
         return self._ids.find(key(state))
 
     def add(self, state: State) -> int:
-        """Id of ``state``, counted from 0 in the order of adding; the same state, the same id."""
+        """As ``Index.add``."""
         digest = key(state)
         known = self._ids.find(digest)
         if known is not None:
@@ -52,14 +48,7 @@ class VectorIndex:
         return self._ids.give(digest)
 
     def search(self, state: State, floor: float | None = None) -> Similar:
-        """All states whose similarity is above 0 and at least ``floor``.
-
-        Args:
-            floor: In [0, 1]; the threshold of the settings if ``None``.
-
-        Raises:
-            ModelError: If the embedder failed.
-        """
+        """As ``Index.search``."""
         retrieval = self.retrieval
         least = max(retrieval.threshold if floor is None else floor, ABOVE_ZERO)
         rows, count = self._embedded()
@@ -79,7 +68,7 @@ class VectorIndex:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, arrays and dictionaries."""
+        """As ``Index.nbytes``."""
         held = 0 if self._vectors is None else self._vectors.nbytes
         return held + self._places.nbytes + self._ids.nbytes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Protocol, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.memory.lessons import goal_text
 from jitrl.memory.session import Session
+from jitrl.memory.stream import changes
 from jitrl.memory.view import Lens, View
 from jitrl.ports import Change, DecisionRecord, Store
 from jitrl.types import Candidate, Decision, Episode, Neighborhood, State
@@ -35,7 +36,7 @@ class Past:
 
     def __init__(self, store: Store, scope: str, version: int) -> None:
         self.scope, self.version = scope, version
-        self.stream = list(takewhile(lambda c: c.version <= version, store.changes(0, scope=scope)))
+        self.stream = list(changes(store, 0, version, scope))
         self._versions = [change.version for change in self.stream]
         self.outline = store.outline
 

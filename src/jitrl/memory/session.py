@@ -47,8 +47,8 @@ class Session:
     on top of the memory as that query sees it.
 
     Args:
-        until: Newest version of the memory to see, which may be raised later; ``None`` sees each
-            commit at once.
+        view: What to read; where other sessions take it past ``until``, a new one of its own.
+        until: Newest version of the memory to see; ``None`` sees each commit at once.
         task: Whose episode it is; "" if that is not to matter.
     """
 
@@ -87,9 +87,8 @@ class Session:
             allowed: Actions of the memory that they are asked about, too, because these may join
                 the others; ``None`` leaves it to the rule.
         """
-        view = self.view
-        with view.lock:
-            self.advance()
+        with self.view.lock:
+            view = self._advance()
             least = view.lens.retrieval.threshold if floor is None else floor
             found = view.of_task(view.index.search(state, floor), self.task)
             excluded = 0
@@ -149,20 +148,22 @@ class Session:
             self._steps.append(_Step(state, decision.action, following, left, reward))
         return left
 
-    def advance(self) -> None:
-        """See the memory as it is now, with the steps taken so far on top."""
-        view = self.view
-        with view.lock:
-            view.refresh(self.until)
-            if self._graph is not view.graph:
-                self._start()  # the view was rebuilt: its ids are new
-            try:
-                for step in self._steps[self._told :]:
-                    self._take_in(step)
-            except BaseException:  # an interrupt, too: what is half told must be told again
-                self._start()
-                raise
-            self._told = len(self._steps)
+    def _advance(self) -> View:
+        """The memory as it is now, with the steps taken so far on top."""
+        self.view.refresh(self.until)
+        if self.until is not None and self.view.version > self.until:
+            self.view = self.view.anew()
+            self.view.refresh(self.until)
+        if self._graph is not self.view.graph:
+            self._start()  # the view was rebuilt: its ids are new
+        try:
+            for step in self._steps[self._told :]:
+                self._take_in(step)
+        except BaseException:  # an interrupt, too: what is half told must be told again
+            self._start()
+            raise
+        self._told = len(self._steps)
+        return self.view
 
     def _take_in(self, step: _Step) -> None:
         after = None if step.following is None else self._id(step.following)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import threading
 import warnings
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, takewhile
+from itertools import islice
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from jitrl.core.returns import discount_mass
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
 from jitrl.errors import ConfigError, MixedMemory
-from jitrl.memory.index import Kernel, Similar, StateIndex
+from jitrl.memory.index import Index, Kernel, Similar, StateIndex
 from jitrl.memory.index_vectors import VectorIndex
 from jitrl.memory.lessons import Lessons
 from jitrl.memory.measure import Cosine, Measure, Overlap
-from jitrl.ports import Change, Embedder, Store
+from jitrl.memory.stream import changes, newest
+from jitrl.ports import Embedder, Store
 from jitrl.types import TRUSTED_BASES, Row, State
 
 _GROWTH = 1.25  # the center is looked at again when so many times as many rewards are known
@@ -66,7 +67,7 @@ class Lens:
                 "agent, one"
             )
 
-    def index(self) -> StateIndex | VectorIndex:
+    def index(self) -> Index:
         """An empty index of states."""
         if self.embedder is not None and self.retrieval.kind == "embedding":
             return VectorIndex(self.retrieval, self.embedder)
@@ -116,6 +117,12 @@ class View:
         self._rewards = array("d")
         self._look_at, self._median = 1, 0.0
 
+    def anew(self) -> View:
+        """Another view of the same, which has seen nothing yet; it warns of nothing twice."""
+        other = View(self.store, self.scope, self.lens)
+        other._warned = self._warned
+        return other
+
     @property
     def center(self) -> float:
         """Lower median reward of steps before the last, at the last look; rewards count from it."""
@@ -127,9 +134,7 @@ class View:
         Args:
             until: Newest version to take in; ``None`` for all.
         """
-        head = self.store.head()
-        if until is not None:
-            head = min(head, until)
+        head = newest(self.store, until)
         if head <= self.version:
             return
         with self.lock:
@@ -177,26 +182,19 @@ class View:
         That is so when a row changed its status, or when the center moved.
         """
         again = False
-        for change in self._changes(after, head):
-            if change.kind == "append":
-                self._inactive.update(r.id for r in change.rows if r.status != "active")
-                if not again:
-                    self._append(change.rows)
-                    again = self._has_moved()
-            elif change.rows:
-                for row in change.rows:
-                    if row.status == "active":
-                        self._inactive.discard(row.id)
-                    else:
-                        self._inactive.add(row.id)
-                again = True
+        for change in changes(self.store, after, head, self.scope, self._inactive):
+            if change.kind != "append":
+                again = again or bool(change.rows)
+            elif not again:
+                self._append(change.rows)
+                again = self._has_moved()
         return again
 
     def _rebuild(self, head: int) -> None:
         """Start over. What moves depends on the rewards alone, so this takes two rounds at most."""
         while True:
             self._forget()
-            for change in self._changes(0, head):
+            for change in changes(self.store, 0, head, self.scope):
                 if change.kind == "append":
                     self._append(change.rows)
             if not self._has_moved():
@@ -209,9 +207,6 @@ class View:
         """Whether rewards were counted from another zero than the one they show now."""
         neutral = self._neutral if self.lessons is None else self.lessons.observed
         return (self._median, neutral) != (self._center, self._neutral)
-
-    def _changes(self, after: int, head: int) -> Iterator[Change]:
-        return takewhile(lambda c: c.version <= head, self.store.changes(after, scope=self.scope))
 
     def _append(self, rows: Sequence[Row]) -> None:
         """Take in the rows of one episode."""

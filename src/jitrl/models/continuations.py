@@ -79,15 +79,11 @@ class Continuations:
         candidates: Sequence[Sequence[int]],
     ) -> list[np.ndarray]:
         known = 0 if past is None else past.shape[-1]
-        rest, nodes = len(body) - known, len(tree.tokens)
-        visible = np.zeros((rest + nodes, rest + nodes), bool)
-        visible[:rest, :rest] = np.tri(rest, dtype=bool)
-        visible[rest:, :rest] = True
-        visible[rest:, rest:] = tree.visible
+        rest = len(body) - known
         passed = self._network.forward(
             np.concatenate([body[known:], tree.tokens]),
             np.concatenate([np.arange(known, len(body)), len(body) + tree.depths]),
-            visible,
+            tree.behind(rest),
             past,
             slice(rest, None),
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,18 +39,18 @@ class DataFile:
 
     Args:
         path: Created if missing; ``:memory:`` for one that vanishes.
+        readonly: What the file holds now, if it is there, as a copy that vanishes; no file is made
+            or changed.
 
     Raises:
         StoreError: If it cannot be opened or written, is of another kind, or is newer.
     """
 
-    def __init__(self, path: Path | str, kind: Kind) -> None:
+    def __init__(self, path: Path | str, kind: Kind, *, readonly: bool = False) -> None:
         self.path, self._kind = str(path), kind
         self._lock = threading.Lock()
         try:
-            self._db = sqlite3.connect(
-                self.path, timeout=_TIMEOUT, check_same_thread=False, isolation_level=None
-            )
+            self._db = _copied(Path(path)) if readonly else _connected(self.path)
         except sqlite3.Error as error:
             raise self._failure(error) from error
         self._close = weakref.finalize(self, self._db.close)
@@ -125,3 +126,27 @@ class DataFile:
 
     def _failure(self, error: sqlite3.Error) -> StoreError:
         return StoreError(f"cannot use {self.path} as {self._kind.name}: {error}")
+
+
+def _connected(to: str, *, uri: bool = False) -> sqlite3.Connection:
+    return sqlite3.connect(
+        to, timeout=_TIMEOUT, check_same_thread=False, isolation_level=None, uri=uri
+    )
+
+
+def _copied(path: Path) -> sqlite3.Connection:
+    copy = _connected(":memory:")
+    if path.is_file():
+        with closing(_connected(f"{path.absolute().as_uri()}?{_mode(path)}", uri=True)) as file:
+            file.backup(copy)
+    return copy
+
+
+def _mode(path: Path) -> str:
+    """How SQLite reads the file. Where it can, it removes its log files again; a disk that nobody
+    writes to may have none.
+    """
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return "mode=rw"
+    has_log = any(Path(f"{path}{end}").exists() for end in ("-wal", "-shm"))
+    return "mode=ro" if has_log else "mode=ro&immutable=1"

@@ -145,11 +145,7 @@ class TorchLlama:
                 f"{self.context}: shorten the observation or the history"
             )
         tree = trie.build(prompt[-1], candidates)
-        body, nodes = len(prompt) - 1, len(tree.tokens)
-        visible = np.zeros((body + nodes, body + nodes), bool)
-        visible[:body, :body] = np.tri(body, dtype=bool)
-        visible[body:, :body] = True
-        visible[body:, body:] = tree.visible
+        body = len(prompt) - 1
         places = np.concatenate([np.arange(body), body + tree.depths])
         angles = (places[:, None] * self._turns)[:, None, :]
         tokens = np.concatenate([np.array(prompt[:-1], np.int64), tree.tokens])
@@ -159,7 +155,7 @@ class TorchLlama:
             x=self._embedding[torch.from_numpy(tokens)],
             sin=torch.from_numpy(np.sin(angles).astype(np.float32)),
             cos=torch.from_numpy(np.cos(angles).astype(np.float32)),
-            bias=torch.from_numpy(np.where(visible, np.float32(0), np.float32(-np.inf))),
+            bias=torch.from_numpy(np.where(tree.behind(body), np.float32(0), np.float32(-np.inf))),
             first=body,
             readers=torch.tensor([node for path in tree.readers for node in path]),
             tokens=torch.tensor([token for candidate in candidates for token in candidate]),

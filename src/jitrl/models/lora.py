@@ -40,6 +40,8 @@ _NAMES: Mapping[Matrices, tuple[str, ...]] = {
 _Shown = tuple[tuple[Message, ...], tuple[str, ...]]
 _DAMAGED = (zipfile.BadZipFile, zlib.error)
 _LONGEST_GRADIENT = 1.0
+_THREADS = 1  # of torch, for the whole process: with one, results repeat exactly
+_REMEMBER = 768  # steps whose lower layers are kept, about .5 MB each
 _DECAYS, _EPSILON = (0.9, 0.999), 1e-8
 
 
@@ -54,7 +56,7 @@ class Reading:
     history: int = 8
 
 
-_networks: weakref.WeakValueDictionary[tuple[str, int, int, bool], TorchLlama] = (
+_networks: weakref.WeakValueDictionary[tuple[str, int, bool], TorchLlama] = (
     weakref.WeakValueDictionary()
 )
 _making = threading.Lock()
@@ -66,12 +68,10 @@ class LoraFactory:
 
     Args:
         reading: How the run's model reads a step.
-        threads: Threads of torch, for the whole process; with one, results repeat exactly.
-        remember: Steps whose lower layers are kept (about .5 MB each).
     """
 
-    def __init__(self, reading: Reading, *, threads: int = 1, remember: int = 768) -> None:
-        self._reading, self._threads, self._remember = reading, threads, remember
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
         self._endpoint = EmbeddedEndpoint(reading.path)
 
     def __call__(
@@ -95,15 +95,15 @@ class LoraFactory:
         require(0 < rate < math.inf, f"rate must be finite and above 0, got {rate}")
         is_mean = self._reading.length == "mean"
         with _making:
-            torch.set_num_threads(self._threads)
+            torch.set_num_threads(_THREADS)
             llama = self._endpoint.load().network
             count = llama.layers
             require(0 <= layers <= count, f"layers must be in [0, {count}], got {layers}")
             lower = count - layers if layers else 0
-            key = self._endpoint.identity, lower, self._remember, is_mean
+            key = self._endpoint.identity, lower, is_mean
             network = _networks.get(key)
             if network is None:
-                network = _networks[key] = TorchLlama(llama, lower, self._remember, is_mean)
+                network = _networks[key] = TorchLlama(llama, lower, _REMEMBER, is_mean)
         return Lora(
             network,
             self._reading,

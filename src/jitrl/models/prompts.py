@@ -6,19 +6,17 @@ which the embedded model remembers, whatever the goal is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from jitrl.language import is_chinese
 from jitrl.models.calls import Message
 from jitrl.types import Prompt
 
 Language = Literal["auto", "en", "zh"]
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +102,7 @@ class Style:
     def template(self, prompt: Prompt) -> Template:
         """The words for this step."""
         if self.language == "auto":
-            is_chinese = _HAN.search(prompt.goal) and not _KANA.search(prompt.goal)
-            return CHINESE if is_chinese else ENGLISH
+            return CHINESE if is_chinese(prompt.goal) else ENGLISH
         return CHINESE if self.language == "zh" else ENGLISH
 
     def messages(

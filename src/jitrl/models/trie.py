@@ -27,6 +27,12 @@ class TokenTrie:
     visible: np.ndarray
     readers: tuple[tuple[int, ...], ...]
 
+    def behind(self, count: int) -> np.ndarray:
+        """Visibility where ``count`` tokens of the prompt come before, [count + N, count + N]."""
+        whole = np.tri(count + len(self.tokens), dtype=bool)
+        whole[count:, count:] = self.visible
+        return whole
+
 
 def build(last: int, candidates: Sequence[Sequence[int]]) -> TokenTrie:
     """The trie of ``candidates`` under a prompt that ends with token ``last``.

@@ -126,8 +126,14 @@ def select(tasks: Sequence[Task], settings: Run) -> list[Task]:
     """The first ``settings.tasks``, or those whose id matches one of its patterns.
 
     Raises:
-        ConfigError: If a pattern matches nothing, or there are fewer tasks.
+        ConfigError: If a pattern matches nothing, there are fewer tasks, or two have one id.
     """
+    for id, times in Counter(task.id for task in tasks).items():
+        if times > 1:
+            raise ConfigError(
+                f"the environment has {times} tasks {id!r}, which no journal could tell apart; "
+                "name nothing twice in environment.options"
+            )
     if isinstance(settings.tasks, int):
         if settings.tasks > len(tasks):
             raise ConfigError(f"run.tasks is {settings.tasks}, the environment has {len(tasks)}")
@@ -148,8 +154,16 @@ def wait_for(pending: set[Future[None]]) -> None:
 
 
 def seeds_of(settings: Run) -> tuple[int, ...]:
-    """The seeds written out."""
-    return settings.seeds if isinstance(settings.seeds, tuple) else tuple(range(settings.seeds))
+    """The seeds written out.
+
+    Raises:
+        ConfigError: If one is named twice, which would be one run counted as two.
+    """
+    if isinstance(settings.seeds, int):
+        return tuple(range(settings.seeds))
+    if len(set(settings.seeds)) < len(settings.seeds):
+        raise ConfigError(f"run.seeds is {list(settings.seeds)}; name each seed once")
+    return settings.seeds
 
 
 class _Environments:
@@ -172,7 +186,11 @@ class _Environments:
 
 
 class _Campaign:
-    """One call of ``run``: a driver thread per seed, and threads that play episodes."""
+    """One call of ``run``: a driver thread per seed, and threads that play episodes.
+
+    Attributes:
+        was_busy: Whether an episode was begun.
+    """
 
     def __init__(
         self,
@@ -197,12 +215,7 @@ class _Campaign:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._total = self._done = self._played = self._failed = 0
-        self._begun = False
-
-    @property
-    def was_busy(self) -> bool:
-        """Whether an episode was begun."""
-        return self._begun
+        self.was_busy = False
 
     def play(self, seeds: Sequence[int], environments: _Environments) -> Tally:
         workers = self._settings.run.workers
@@ -265,8 +278,8 @@ class _Campaign:
         if self._stop.is_set():
             raise Stopped(f"episode {trial.key} was not begun")
         with self._lock:
-            if not self._begun:
-                self._begun = True
+            if not self.was_busy:
+                self.was_busy = True
                 self._tell_begun(self._done, self._total)
         started = time.perf_counter()
         try:

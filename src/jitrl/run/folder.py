@@ -94,6 +94,11 @@ def default(settings: Settings, name: str = "") -> Path:
     return Path("runs") / f"{environment}-{name or agent}-{digest(_counted(_values(settings)))[:8]}"
 
 
+def spent(folder: Path) -> Ledger:
+    """What the run in ``folder`` has cost, if it is there; the folder is left as it is."""
+    return Ledger(folder / "ledger.db", readonly=True)
+
+
 def ledger(folder: Path | None, budget: Budget) -> Ledger:
     """What the run in ``folder`` has cost, and may cost; without a folder, what is no run."""
     return Ledger(
@@ -145,10 +150,7 @@ def opened(
     """
     record = _record(settings, tasks, seeds, judge, command, embedder)
     _not_another(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"the run folder {folder} cannot be made: {error.strerror}") from error
+    make(folder)
     lock = FileLock(str(folder / _LOCK))
     try:
         try:
@@ -157,7 +159,7 @@ def opened(
             raise ConfigError(f"another process is running {folder}; wait for it") from error
         if any(folder.glob("seed-*.db")):
             record = _resumed(folder, record)
-        _write(folder / "run.json", record)
+        write(folder / "run.json", record)
         yield record
     finally:
         lock.close()
@@ -186,7 +188,7 @@ def over(folder: Path, record: Record, seconds: float) -> None:
     """Write down how long the present session of ``record`` took."""
     *before, last = record.sessions
     timed = msgspec.structs.replace(last, seconds=seconds)
-    _write(folder / "run.json", msgspec.structs.replace(record, sessions=[*before, timed]))
+    write(folder / "run.json", msgspec.structs.replace(record, sessions=[*before, timed]))
 
 
 @cache
@@ -295,8 +297,25 @@ def _is_begun(folder: Path) -> bool:
     return {path.name for path in folder.iterdir()} <= {_LOCK, _PARTIAL}
 
 
-def _write(path: Path, record: Record) -> None:
-    partial = path.with_name(_PARTIAL)
+def make(folder: Path) -> None:
+    """Make a folder, unless it is there.
+
+    Raises:
+        StoreError: If it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the folder {folder} cannot be made: {error.strerror}") from error
+
+
+def write(path: Path, record: msgspec.Struct) -> None:
+    """Write a record as JSON, all of it or nothing.
+
+    Raises:
+        StoreError: If it cannot be written; what was there is there still.
+    """
+    partial = path.with_name(f"{path.name}.partial")
     try:
         partial.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
         os.replace(partial, path)

@@ -133,6 +133,7 @@ class Ledger:
 
     Args:
         path: Created if missing; ``:memory:`` for one that vanishes.
+        readonly: A copy of what the file holds now, nothing if it is missing; it is left alone.
         limits: Checked before each call, against all that the file holds. A run that stopped at a
             limit goes on when it is opened again with a higher one.
         prices: By model name, with or without ``@server``. Local models cost nothing.
@@ -148,13 +149,14 @@ class Ledger:
         *,
         limits: Limits | None = None,
         prices: Mapping[str, Price] | None = None,
+        readonly: bool = False,
     ) -> None:
         self.limits, self._prices = limits or Limits(), dict(prices or {})
         for name in ("calls", "tokens", "dollars"):
             limit = getattr(self.limits, name)
             if limit is not None and not 0 <= limit < inf:
                 raise ConfigError(f"a limit of {name} is at least 0 (None: no limit), got {limit}")
-        self._file = DataFile(path, _KIND)
+        self._file = DataFile(path, _KIND, readonly=readonly)
 
     def meter(self, phase: Phase) -> PhaseMeter:
         """What a model of this phase counts its calls with."""

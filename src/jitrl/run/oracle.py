@@ -34,9 +34,9 @@ class Oracle:
     def hint(self) -> Hint:
         """What may be lent to an agent.
 
-        An environment with ``oracle_action()`` is asked where it stands. One with ``gold(task)``
-        is asked once for each task, in an instance of its own, and has nothing to say once an
-        episode has left that path.
+        An environment with ``oracle_action()`` is asked where it stands; ``None`` says that it
+        knows no way on from there. One with ``gold(task)`` is asked once for each task, in an
+        instance of its own, and has nothing to say once an episode has left that path.
 
         Raises:
             ConfigError: If the environment has neither.
@@ -53,7 +53,8 @@ class Oracle:
 
     def _standing(self, task: Task, history: Sequence[str]) -> str | None:
         environment: Any = self._mine.environment
-        return str(environment.oracle_action())
+        right = environment.oracle_action()
+        return None if right is None else str(right)
 
     def _along(self, task: Task, history: Sequence[str]) -> str | None:
         path = self._path(task)

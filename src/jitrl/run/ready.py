@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from jitrl import registry
-from jitrl.config import Budget, Model, Run, Settings
+from jitrl.config import Budget, Model, Settings
 from jitrl.models.calls import Meter
 from jitrl.run import folder as folders
 from jitrl.run.experiment import Parts, seeds_of, select
@@ -38,16 +37,9 @@ class Readiness:
         tasks = select(self._tasks(settings, parts), settings.run)
         judge = parts.evaluator(None)
         folders.check(folder, settings, tasks, seeds_of(settings.run), judge, parts.embedder)
-        with (
-            TemporaryDirectory() as place,
-            closing(folders.ledger(Path(place), Budget())) as ledger,
-            closing(SQLiteStore(":memory:")) as store,
-        ):
+        with closing(folders.ledger(None, Budget())) as ledger:
             self._model(settings.model, ledger.meter("act"))
-            evaluator = parts.evaluator(ledger.meter("judge"))
-            agent = parts.agent(store, evaluator, settings.memory, ledger.meter("learn"))
-            until = store.head() if settings.run.schedule == "rounds" else None
-            agent.episode(exclude=_some_excluded(settings.run, tasks), until=until)
+        require_agent(settings, parts)
 
     def _tasks(self, settings: Settings, parts: Parts) -> Sequence[Task]:
         for before, tasks in self._listed:
@@ -65,7 +57,20 @@ class Readiness:
             self._models.append(model)
 
 
-def _some_excluded(run: Run, tasks: Sequence[Task]) -> frozenset[str]:
-    """Tasks that an agent may be asked to leave out; not every agent can leave some out."""
-    left_out: Collection[str] = () if run.protocol == "repeat" else (tasks[0].id,)
-    return frozenset(left_out)
+def require_agent(settings: Settings, parts: Parts) -> None:
+    """Refuse a run whose agent cannot be made, or cannot play its protocol.
+
+    Raises:
+        ConfigError: If it does not go with the model, the memory or the environment.
+        MissingExtra: If it needs a package that is not there.
+    """
+    with (
+        closing(folders.ledger(None, Budget())) as ledger,
+        closing(SQLiteStore(":memory:")) as store,
+    ):
+        evaluator = parts.evaluator(ledger.meter("judge"))
+        agent = parts.agent(store, evaluator, settings.memory, ledger.meter("learn"))
+        # Not every agent can leave tasks out.
+        some = frozenset() if settings.run.protocol == "repeat" else frozenset({"a task"})
+        until = store.head() if settings.run.schedule == "rounds" else None
+        agent.episode(exclude=some, until=until)

@@ -19,7 +19,7 @@ from typing import Literal, cast
 import numpy as np
 
 from jitrl import registry
-from jitrl.config import Budget, Settings
+from jitrl.config import Settings
 from jitrl.ports import Environment, Writer
 from jitrl.run import experiment
 from jitrl.run import folder as folders
@@ -29,6 +29,7 @@ from jitrl.run.judging import evaluator_named, written
 from jitrl.run.ledger import Ledger
 from jitrl.run.loop import Trial
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.study.purse import spent
 from jitrl.types import Prompt
 
 Basis = Literal["ledger", "pilot", "prompt length"]
@@ -72,10 +73,10 @@ def estimate(label: str, settings: Settings, folder: Path, ask: Ask) -> Estimate
     whole = _tasks(settings) * run.attempts * len(experiment.seeds_of(run))
     played = _played(folder)
     missing = max(whole - played, 0)
-    known = _measured(folder, played)
-    if known:
-        calls, tokens, dollars = (None if x is None else missing * x for x in known)
-        return Estimate(label, missing, calls or 0, tokens or 0, dollars, "ledger")
+    if played:
+        more = missing / played
+        calls, tokens, dollars = spent([folder])
+        return Estimate(label, missing, more * calls, more * tokens, more * dollars, "ledger")
     steps = run.max_steps or STEPS
     texts = _writers(settings)
     written = texts * (steps * ask.tokens / max(ask.calls, 1) + _WRITTEN)
@@ -207,16 +208,3 @@ def _played(folder: Path) -> int:
         with SQLiteStore(path, readonly=True) as store:
             count += sum(episode.status != "aborted" for episode in store.episodes())
     return count
-
-
-def _measured(folder: Path, played: int) -> tuple[float, float, float | None] | None:
-    """Calls, tokens and dollars an episode took so far; ``None`` before the first."""
-    if not played:
-        return None
-    with closing(folders.ledger(folder, Budget())) as ledger:
-        totals = ledger.totals()
-    return (
-        sum(t.calls for t in totals) / played,
-        sum(t.tokens_in + t.tokens_out for t in totals) / played,
-        sum(t.dollars for t in totals) / played,
-    )

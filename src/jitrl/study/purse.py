@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from jitrl.config import Budget, Settings
+from jitrl.config import Settings
 from jitrl.run import folder as folders
 
 
@@ -33,9 +33,7 @@ def spent(all_of: Sequence[Path]) -> tuple[int, int, float]:
     """Calls, tokens and dollars that the runs in these folders took; none where there is none."""
     calls, tokens, dollars = 0, 0, 0.0
     for folder in all_of:
-        if not (folder / "ledger.db").is_file():
-            continue
-        with closing(folders.ledger(folder, Budget())) as ledger:
+        with closing(folders.spent(folder)) as ledger:
             for total in ledger.totals():
                 calls += total.calls
                 tokens += total.tokens_in + total.tokens_out

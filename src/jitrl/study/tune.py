@@ -7,8 +7,9 @@ The best of them meets the settings in force on the held-out tasks, which nothin
 
 from __future__ import annotations
 
+import json
 import math
-import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -20,10 +21,11 @@ import numpy as np
 
 from jitrl.analysis.compare import Comparison, compare
 from jitrl.analysis.results import Result, read
-from jitrl.config import Settings
+from jitrl.config import Memory, Settings
 from jitrl.core.stats import FEWEST_CLUSTERS
-from jitrl.errors import ConfigError, InputError, RecordError, StoreError
+from jitrl.errors import ConfigError, InputError, RecordError
 from jitrl.presets import Preset, load
+from jitrl.run import folder as folders
 from jitrl.run.experiment import seeds_of
 from jitrl.study import purse
 from jitrl.types import Task
@@ -31,6 +33,8 @@ from jitrl.types import Task
 SCHEMA = "jitrl.tune-plan/1"
 DEFAULT, TUNED = "default", "tuned"
 ROUNDS = 3
+_BEGUN = {"plan.json.partial", "round-0", "answers.db", "answers.db-wal", "answers.db-shm"}
+"""What a start leaves that got no further than the first run."""
 MOST = 64
 """Most candidates, whatever the budget is."""
 
@@ -78,6 +82,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         search, held: Ids of the tasks that are chosen by, and judged on.
         candidates: How many, the settings in force among them.
+        asked: Options and their values that it was made from; none in plans of older versions.
     """
 
     search: list[str]
@@ -85,6 +90,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     candidates: int
     seed: int
     schema: str = SCHEMA
+    asked: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,27 +226,42 @@ def affordable(budget: float, settings: Settings, search: int, held: int) -> int
     return next(n for n in range(MOST, 1, -1) if episodes(n, settings, search, held) <= budget)
 
 
-def planned(folder: Path, wanted: Callable[[], Plan]) -> Plan:
+def planned(folder: Path, asked: Mapping[str, Any], wanted: Callable[[], Plan]) -> Plan:
     """The plan in ``folder``, or the one that is ``wanted``, which is written there whole.
+
+    Args:
+        asked: Options and their values that the plan is made from.
 
     Raises:
         RecordError: If the file there is no plan.
+        ConfigError: If it is one that was asked for otherwise.
+        InputError: If the folder holds something else.
         StoreError: If it cannot be written; none is there then.
     """
-    path = folder / "plan.json"
+    path, asked = folder / "plan.json", msgspec.json.decode(msgspec.json.encode(asked))
     if path.is_file():
-        try:
-            return msgspec.json.decode(path.read_bytes(), type=Plan)
-        except msgspec.DecodeError as error:
-            raise RecordError(f"{path} is not the plan of a search: {error}") from error
-    plan = wanted()
-    partial = folder / "plan.json.partial"
+        return _kept(path, asked)
+    if folder.is_dir() and any(file.name not in _BEGUN for file in folder.iterdir()):
+        raise InputError(f"{folder} is not empty and holds no search; choose a new folder")
+    plan = msgspec.structs.replace(wanted(), asked=dict(asked))
+    folders.make(folder)
+    folders.write(path, plan)
+    return plan
+
+
+def _kept(path: Path, asked: Mapping[str, Any]) -> Plan:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
-        os.replace(partial, path)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+        plan = msgspec.json.decode(path.read_bytes(), type=Plan)
+    except msgspec.DecodeError as error:
+        raise RecordError(f"{path} is not the plan of a search: {error}") from error
+    others = [
+        f"{n}: {plan.asked[n]!r} → {v!r}" for n, v in asked.items() if plan.asked.get(n, v) != v
+    ]
+    if others:
+        raise ConfigError(
+            f"{path.parent} holds a search that was asked for otherwise ({'; '.join(others)}); "
+            "resume it with the same, or choose a new folder"
+        )
     return plan
 
 
@@ -259,17 +280,16 @@ def tune(settings: Settings, folder: Path, plan: Plan, play: Play) -> Tuned:
     alive: Sequence[Candidate] = pool
     for number, size in enumerate(sizes(len(pool))):
         alive = _best(alive, found)[:size] if number else pool
-        for candidate in dict.fromkeys((default.label, *(c.label for c in alive))):
-            one = next(c for c in pool if c.label == candidate)
+        playing = [default, *(c for c in alive if c is not default)]
+        for one in playing:
             where = folder / f"round-{number}" / one.label
             asked = _asked(one.applied(settings), plan.search, (first + number,))
             found[one.label].append(_played(asked, where, folder, one.label, play))
-    order = _best([*alive, *(c for c in (default,) if c not in alive)], found)
+    best = _best(playing, found)[0]
     tried = sorted(
         (Tried(c, len(found[c.label]), _mean(found[c.label])) for c in pool),
         key=lambda t: (-t.rounds, -t.score),
     )
-    best = order[0]
     held = None if best is default else _held(settings, folder, plan, best, play)
     return Tuned(plan, best, tuple(tried), held)
 
@@ -312,21 +332,35 @@ def _mean(results: Sequence[Result]) -> float:
     return round(float(np.mean([result.scores.mean() for result in results])), 9)
 
 
-def toml(changes: Mapping[str, Any]) -> str:
-    """A section for jitrl.toml.
+def toml(memory: Memory) -> str:
+    """A section for jitrl.toml that says all in which ``memory`` differs from no settings at all.
 
     Raises:
         ConfigError: If a value cannot be written in TOML.
     """
-    lines, tables = ["[memory]"], dict[str, list[str]]()
-    for name, value in changes.items():
-        if not isinstance(value, str | int | float):
-            raise ConfigError(f"{name} = {value!r} cannot be written in TOML")
-        said = f'"{value}"' if isinstance(value, str) else repr(value)
-        group, dot, key = name.rpartition(".")
-        if dot:
-            tables.setdefault(group, []).append(f"{key} = {said}")
-        else:
-            lines.append(f"{key} = {said}")
-    lines += [f"{group} = {{ {', '.join(items)} }}" for group, items in tables.items()]
-    return "\n".join(lines) + "\n"
+    default = Memory()
+    lines = [
+        f"{name} = {_written(name, getattr(memory, name))}"
+        for name in memory.__struct_fields__
+        if getattr(memory, name) != getattr(default, name)
+    ]
+    return "\n".join(["[memory]", *lines]) + "\n"
+
+
+def _written(name: str, value: Any) -> str:
+    match value:
+        case bool() | str():
+            return json.dumps(value, ensure_ascii=False)
+        case int() | float():
+            return repr(value)
+        case Mapping():
+            items = (f"{_key(key)} = {_written(name, item)}" for key, item in value.items())
+            return f"{{ {', '.join(items)} }}"
+        case list() | tuple() | frozenset():
+            items = (_written(name, one) for one in value)
+            return f"[{', '.join(sorted(items) if isinstance(value, frozenset) else items)}]"
+    raise ConfigError(f"memory.{name} has {value!r}, which cannot be written in TOML")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name, ensure_ascii=False)

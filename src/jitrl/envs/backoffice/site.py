@@ -253,9 +253,6 @@ class Session:
     def _field(self, kind: Kind, name: str, value: str) -> Widget:
         if name in kind.options:
             return self._choice(kind, name, value)
-        return self._textbox(name, value)
-
-    def _textbox(self, name: str, value: str) -> Widget:
         uses = tuple(("fill", (self.word(text),), Put(name, text)) for text in self.typed)
         return Widget("textbox", self.word(name), self.word(value), uses)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from jitrl.envs.browser.chromium import Chromium, playwright, program
+from jitrl.envs.browser.chromium import Chromium, playwright, require
 from jitrl.envs.browser.fields import fitting, quoted_values
 from jitrl.envs.browser.tabs import Tabs, TabSettings, pattern
 from jitrl.envs.browser.verbs import FOR_THE_ENVIRONMENT, checked, takes_an_element
@@ -65,8 +65,8 @@ class Browser:
                 "timeout and size must be above 0, settle at least 0 and clock real or virtual; "
                 f"got timeout={timeout}, size={size}, settle={settle}, clock={clock!r}"
             )
-        playwright()
-        self._program = executable and program(executable)
+        require(executable or None)
+        self._program = executable or None
         self._headless, self._timeout = headless, timeout
         self._sites = tuple(_prefix(site) for site in sites)
         self._settings = TabSettings(
@@ -144,6 +144,7 @@ class Browser:
 
         Raises:
             WorldError: If the page cannot be read in time.
+            ConfigError: If its picture cannot be written.
         """
         tabs = self._open_tabs()
         read = self._do(tabs.read())
@@ -167,7 +168,10 @@ class Browser:
         info: dict[str, Any] = {"arrived": self._arrived}
         if self._screenshots is not None:
             path = self._screenshots / self._name / f"{self._taken:03}.png"
-            self._do(tabs.picture(path))
+            try:
+                self._do(tabs.picture(path))
+            except OSError as error:
+                raise ConfigError(f"screenshots: {path} cannot be written: {error}") from error
             info["screenshot"] = str(path)
         return Observation("\n".join(lines), goal, tuple(actions), self.url, info)
 

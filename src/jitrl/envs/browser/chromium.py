@@ -63,12 +63,30 @@ def installed() -> str | None:
     return found or next((str(place) for place in places if place.is_file()), None)
 
 
-def program(path: str | None) -> str:
-    """``path``, if it is a file.
+def require(executable: str | None) -> None:
+    """Stop where there is no program to start; nothing but Playwright's driver is asked.
 
     Raises:
-        ConfigError: If it is not, or there is none.
+        MissingExtra: If Playwright is not installed.
+        ConfigError: If ``executable`` is no file, or it is ``None`` and there is no browser.
     """
+    api = playwright()
+    if executable is not None or installed() is None:
+        _program(executable or asyncio.run(_asked(api)))
+
+
+async def _asked(api: Any) -> str | None:
+    async with api.async_playwright() as driver:
+        return _own(driver)
+
+
+def _own(driver: Any) -> str | None:
+    """Path of Playwright's own Chromium, if it was installed."""
+    path = str(driver.chromium.executable_path)
+    return path if Path(path).is_file() else None
+
+
+def _program(path: str | None) -> str:
     if path is None or not Path(path).is_file():
         what = "no Chromium was found" if path is None else f"{path!r} is no program"
         raise ConfigError(
@@ -163,20 +181,28 @@ class Chromium:
         loop.close()
 
     async def _launch(self, executable: str | None, headless: bool) -> Any:
-        kind = self._driver.chromium
-        own = Path(kind.executable_path)
-        path = executable or (str(own) if own.is_file() else program(installed()))
+        path = _program(executable or _own(self._driver) or installed())
         flags = [*_FLAGS, *(["--no-sandbox"] if _is_root() else [])]
         try:
-            return await kind.launch(
+            return await self._driver.chromium.launch(
                 executable_path=path, headless=headless, args=flags, timeout=1000 * _START
             )
         except self._api.Error as error:
-            raise ConfigError(f"{path} does not start as a browser: {error}") from error
+            raise ConfigError(
+                f"{path} does not start as a browser: {_why(error)}; another is named with the "
+                "option executable"
+            ) from error
 
 
 def _is_root() -> bool:
     return sys.platform != "win32" and os.geteuid() == 0
+
+
+def _why(error: Exception) -> str:
+    """The first line and what the program said; not the command line and the steps of its start."""
+    _, *log = str(error).splitlines()
+    said = dict.fromkeys(line.partition("[err]")[2].strip() for line in log if "[err]" in line)
+    return "; ".join([_first_line(error), *said])
 
 
 def _first_line(error: Exception) -> str:

@@ -8,17 +8,6 @@ from jitrl.errors import GroundingError
 from jitrl.types import Observation, State
 
 
-def listed(action: str, actions: Sequence[str], where: str) -> str:
-    """``action`` itself, if it is one of ``actions``.
-
-    Raises:
-        GroundingError: If it is not.
-    """
-    if action not in actions:
-        raise GroundingError(f"{where} has no {action!r}; it has {list(actions)}")
-    return action
-
-
 class PlainCodec:
     """Text is the state, and an action's own text is its canonical text."""
 
@@ -39,7 +28,10 @@ class PlainCodec:
         Raises:
             GroundingError: If the observation does not list it.
         """
-        return listed(action, observation.actions, "the observation")
+        if action not in observation.actions:
+            there = list(observation.actions)
+            raise GroundingError(f"the observation has no {action!r}; it has {there}")
+        return action
 
     def text(self, observation: Observation) -> str:
         """The observation's text."""

@@ -71,10 +71,10 @@ class MiniWob:
             if kind not in KINDS:
                 why = f": {LEFT_OUT[kind]}" if kind in LEFT_OUT else ""
                 raise ConfigError(f"no MiniWoB task {kind!r}{why}; there are {', '.join(KINDS)}")
-        if not seeds or steps < 1:
+        if not seeds or min(seeds) < 0 or steps < 1:
             raise ConfigError(
-                f"there must be a seed, and steps must be at least 1; got seeds {list(seeds)} and "
-                f"steps {steps}"
+                "there must be a seed, none below 0, and steps must be at least 1; got seeds "
+                f"{list(seeds)} and steps {steps}"
             )
         self._pages = _pages()
         self._browser = Browser(

@@ -185,18 +185,16 @@ class Shop:
         """Canonical actions that win ``task``; for tests and oracle priors, not for agents."""
         return tuple(step.canonical(self._word) for step in self._drafts[task.id].way)
 
-    def oracle_action(self) -> str:
-        """The next action of ``gold``, as long as the episode has followed it.
+    def oracle_action(self) -> str | None:
+        """The next action of ``gold``; ``None`` once the episode has left that path.
 
         Raises:
-            InputError: If no episode is under way, or it has left the winning path.
+            InputError: If no episode is under way.
         """
         if self._visit is None:
             raise InputError("no episode is under way; call reset")
-        gold, done = self.gold(self._visit.task), self._visit.done
-        if list(gold[: len(done)]) != done:
-            raise InputError(f"the episode has left the winning path {gold} after {done}")
-        return gold[len(done)]
+        gold, done = list(self.gold(self._visit.task)), self._visit.done
+        return gold[len(done)] if done == gold[: len(done)] and len(done) < len(gold) else None
 
     def _shown(self, draft: Draft) -> Mapping[str, str]:
         """The values of a task, in the language of its goal."""

@@ -1,0 +1,1 @@
+"""How good a judge must be before memory helps."""

@@ -1,0 +1,1 @@
+"""What search, decisions, learning, the store and the embedded model cost."""

@@ -1,0 +1,1 @@
+"""First attempts at new tasks, with a memory of other ones."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jitrl.agents.words import is_chinese
 from jitrl.core.sentences import Fault
+from jitrl.language import is_chinese
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jitrl.agents.words import is_chinese
+from jitrl.language import is_chinese
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from msgspec import inspect as types
 
 from jitrl import config, errors, presets, registry
 from jitrl.cli.main import COMMANDS, build
-from jitrl.cli.settings import OPTIONS
+from jitrl.cli.shared.settings import OPTIONS
 
 HERE = Path(__file__).parent
 NOTICE = "<!-- Written by `make docs` from the code. Change it there. -->"
@@ -184,7 +184,11 @@ def _json(value: Any) -> str:
 
 def _exit_codes() -> Iterator[tuple[str, str]]:
     yield "0", "ok"
-    yield "1", "a check failed: `--require` was not met, episodes failed, or an unexpected error"
+    yield (
+        "1",
+        "a check failed: `--require` was not met, `jitrl doctor` found something, episodes "
+        "failed, or an unexpected error",
+    )
     for kind in (errors.InputError, errors.ConfigError, errors.StoreError, errors.ModelError):
         yield str(kind.exit_code), _sentence(kind)
     yield str(errors.BudgetExceeded.exit_code), _sentence(errors.BudgetExceeded)

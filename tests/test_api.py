@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jitrl
-from jitrl.errors import ConfigError, InputError, StoreError
+from jitrl.errors import ConfigError, InputError, RepeatedKey, StoreError
 from jitrl.types import Candidate, State
 
 YES_NO = {"yes": 0.0, "no": 0.0}
@@ -84,6 +84,8 @@ def test_nothing_is_learned_until_the_outcome_is_known_and_again_when_it_changes
 
 def test_an_episode_is_learned_once_per_key(memory: jitrl.JitRL) -> None:
     assert live(memory, "k").receipt.duplicate is False  # type: ignore[union-attr]
+    with pytest.warns(RepeatedKey, match="key 'k' is stored already, .* names one run, not a task"):
+        assert live(memory, "k", 0.0).receipt.duplicate is True  # type: ignore[union-attr]
     assert live(memory, "k", 0.0).receipt.duplicate is True  # type: ignore[union-attr]
     assert rewards(memory, "k") == [1.0]
     assert live(memory, "other").receipt.rows == 1  # type: ignore[union-attr]
@@ -112,7 +114,8 @@ def test_an_aborted_episode_keeps_its_key_so_a_retry_takes_another(memory: jitrl
         raise RuntimeError("boom")
     assert memory.store.episode("k").status == "aborted"
     decided = memory.store.decision("k#0")
-    assert live(memory, "k").receipt.duplicate is True  # type: ignore[union-attr]
+    with pytest.warns(RepeatedKey):
+        assert live(memory, "k").receipt.duplicate is True  # type: ignore[union-attr]
     assert memory.store.decision("k#0") == decided  # what the id named, it still names
     assert rewards(memory, "k") == []
     assert live(memory, "k/2").receipt.rows == 1  # type: ignore[union-attr]

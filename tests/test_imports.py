@@ -35,7 +35,8 @@ MAY_IMPORT = {
     # run plays, analysis reads what was played, study plays to compare, report shows comparisons.
     "run": WORDS | {"config", "evaluators", "models", "presets", "registry", "stores", "run"},
     "analysis": WORDS
-    | {"config", "core", "agents", "evaluators", "memory", "stores", "run", "analysis"},
+    | {"config", "core", "presets", "agents", "evaluators", "memory", "stores"}
+    | {"run", "analysis"},
     "study": WORDS
     | {"config", "core", "presets", "registry", "agents", "memory", "models", "stores"}
     | {"run", "analysis", "study"},

@@ -16,7 +16,7 @@ from jitrl import config, given
 from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory, Settings
 from jitrl.episode import Episode
-from jitrl.errors import MixedMemory, StoreError
+from jitrl.errors import MixedMemory, RepeatedKey, StoreError
 from jitrl.evaluators.checks import Function
 from jitrl.memory.explain import Explanation, explain, replay
 from jitrl.models.vectors import Remembered
@@ -83,6 +83,7 @@ class JitRL:
             self.agent = Corrected(self.store, evaluator, self.settings, embedder)
             self._opened = undo.pop_all()
         self._lock, self._is_remembered, self._mixed = threading.Lock(), False, ""
+        self._has_repeated = False
 
     @staticmethod
     def _writer(settings: Settings, path: str, opened: ExitStack) -> Writer:
@@ -142,6 +143,16 @@ class JitRL:
             if not self._is_remembered:
                 self._mixed = remember(self.store, self.agent.derivation)
             self._is_remembered = True
+
+    def _repeated(self, key: str) -> None:
+        """Say once that an episode was there before: a task's id in place of a key teaches once."""
+        said, self._has_repeated = self._has_repeated, True
+        if not said:
+            text = (
+                f"an episode with key {key!r} is stored already, so nothing of this one was kept; "
+                "a key names one run, not a task: give each run its own, or none"
+            )
+            warnings.warn(text, RepeatedKey, stacklevel=4)
 
     def _tell(self) -> None:
         """Say once that rows were derived otherwise; they are stored by then."""

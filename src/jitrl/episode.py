@@ -183,6 +183,8 @@ class Episode:
                 "judged again"
             )
             raise
+        if receipt.duplicate:
+            self._jitrl._repeated(self.key)
         return receipt
 
     def _look(self, scorer: str) -> None:

@@ -81,5 +81,9 @@ class BudgetExceeded(JitRLError):
     exit_code = 6
 
 
+class RepeatedKey(UserWarning):
+    """An episode's key was stored before, so nothing of it was kept."""
+
+
 class MixedMemory(UserWarning):
     """One scope of a memory holds numbers that were made in ways which do not compare."""

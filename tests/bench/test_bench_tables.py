@@ -4,7 +4,7 @@ import pytest
 
 from jitrl.bench.arms import chosen
 from jitrl.bench.learning.arms import SETS
-from jitrl.cli.bench_numbers import between, numbers, short
+from jitrl.cli.bench.numbers import between, numbers, short
 from jitrl.core.stats import ALIKE, Interval, NoInterval
 
 

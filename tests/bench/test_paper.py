@@ -4,7 +4,7 @@ import pytest
 
 from jitrl.bench import choices
 from jitrl.bench.paper import figures, measured
-from jitrl.cli.settings import merge
+from jitrl.cli.shared.settings import merge
 from jitrl.errors import InputError
 from jitrl.presets import load
 

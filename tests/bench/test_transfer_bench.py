@@ -1,13 +1,15 @@
 import json
+import math
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from jitrl.bench.pool import kept
-from jitrl.bench.priors import Noisy
+from jitrl.bench.priors import Noisy, Stated
 from jitrl.bench.transfer import backoffice, results
 from jitrl.bench.transfer.arms import COLD, DEFAULT, SETS, Arm
 from jitrl.bench.transfer.backoffice import Job, drawn
@@ -17,7 +19,7 @@ from jitrl.envs.backoffice import Backoffice
 from jitrl.errors import StoreError
 from jitrl.presets import load
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Prompt
+from jitrl.types import Candidate, Prompt, Proposal
 
 SMALL = Job((COLD, DEFAULT), 0, 0, "noisy", templates=6)
 
@@ -149,6 +151,14 @@ def test_arms_are_paired_and_a_run_goes_on_where_it_was_kept(tmp_path):
         with pytest.raises(StoreError, match="remove it"):
             work(job, shares.append)
     assert backoffice.run(replace(job, seed=1)) != firsts
+
+
+def test_stated_beliefs_are_confidences_in_whole_tens():
+    given = Proposal((Candidate("a", 2.0), Candidate("b", 1.9), Candidate("c", -9.0)), "x", "x")
+    model = SimpleNamespace(propose=lambda prompt, rng: given)
+    logits = [c.logit for c in Stated(model).propose(None, None).candidates]
+    half, none = math.log(0.5 / 0.5), math.log(0.02 / 0.98)
+    assert logits == pytest.approx([half, half, none])
 
 
 def test_a_result_is_the_difference_of_paired_means():

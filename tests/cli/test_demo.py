@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jitrl.cli import demo as command
-from jitrl.cli.demo_words import CHINESE, ENGLISH
+from jitrl.cli.demo import command
+from jitrl.cli.demo.words import CHINESE, ENGLISH
 from jitrl.config import Model
 from jitrl.core.stats import Interval
 from jitrl.envs.backoffice import Backoffice

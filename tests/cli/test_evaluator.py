@@ -58,7 +58,7 @@ def test_a_judge_without_a_model_that_writes_says_what_to_set(jitrl, run):
     needed = "--set writer.name=openai --set writer.options=model=NAME"
     assert f"{needed}, or [writer]" in done.err
     from jitrl import config
-    from jitrl.cli.settings import merge
+    from jitrl.cli.shared.settings import merge
 
     flags = {}
     merge(flags, [part for part in needed.split() if part != "--set"], "--set")

@@ -7,7 +7,7 @@ import pytest
 import jitrl as package
 from jitrl.agents.corrected import Corrected
 from jitrl.analysis import explain as views
-from jitrl.cli.explain_words import LANGUAGES
+from jitrl.cli.explain.words import LANGUAGES
 from jitrl.config import Memory
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide

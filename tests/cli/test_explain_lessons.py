@@ -2,7 +2,7 @@ import pytest
 from rich.cells import cell_len
 
 import jitrl as package
-from jitrl.cli.explain_lessons import WORDS, said
+from jitrl.cli.explain.lessons import WORDS, said
 from jitrl.core.features import SiteMap, Situation, features
 from jitrl.types import State
 

@@ -4,9 +4,9 @@ import pytest
 from rich.console import Console
 
 import jitrl as package
-from jitrl.cli.demo import OWN_AGENT
-from jitrl.cli.listing import Listing, figures
-from jitrl.cli.output import people
+from jitrl.cli.demo.command import OWN_AGENT
+from jitrl.cli.shared.listing import Listing, figures
+from jitrl.cli.shared.output import people
 
 ACTION = "click(<link[Configuration of all the products of the catalog]>)"
 

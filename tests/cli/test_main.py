@@ -1,4 +1,5 @@
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -6,6 +7,7 @@ import sys
 import pytest
 
 import jitrl as package
+from jitrl import cli
 from jitrl.cli.main import COMMANDS
 
 
@@ -22,6 +24,11 @@ def test_help_lists_every_command_with_its_sentence(jitrl):
     for command, said in COMMANDS.items():
         assert command in done.out
         assert said.split()[0] in done.out
+
+
+def test_a_module_or_folder_beside_the_entry_is_a_command():
+    found = {module.name for module in pkgutil.iter_modules(cli.__path__)}
+    assert found == {*COMMANDS, "__main__", "main", "usage", "shared"}
 
 
 def test_without_a_command_the_help_is_shown(jitrl):
@@ -106,7 +113,7 @@ def test_a_mistake_is_one_line_on_stderr_and_exits_with_3(jitrl, args, message):
 
 BROKEN = """
 import sys
-from jitrl.cli import main, output
+from jitrl.cli import main
 def emit(data):
     raise KeyError("a bug")
 import jitrl.cli.config

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from jitrl.cli.progress import Bar, Lines
+from jitrl.cli.shared.progress import Bar, Lines
 
 SMALL = (
     *("--env", "toy", "--env-options", "tasks=6,size=2", "--model", "scripted"),

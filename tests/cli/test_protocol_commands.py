@@ -4,7 +4,7 @@ from importlib.util import find_spec
 import pytest
 
 from jitrl.bench.choices import CHOICES
-from jitrl.cli.arms import parsed
+from jitrl.cli.shared.arms import parsed
 from jitrl.errors import ModelError
 from jitrl.models.embedded import installed
 from jitrl.stores.sqlite import SQLiteStore

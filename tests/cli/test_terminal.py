@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 import jitrl as package
-from jitrl.cli.output import folded, people, printable, table, tell
+from jitrl.cli.shared.output import folded, people, printable, table, tell
 
 EVIL = "\x1b[2Jb\x07\x9b\u202e\r"
 
@@ -43,6 +43,8 @@ def harmless(text):
         ("memory", "show", "m.db", f"k{EVIL}"),
         ("memory", "show", "m.db", EVIL),
         ("memory", "stats", "m.db"),
+        ("doctor", "m.db"),
+        ("doctor", EVIL),
         ("memory", "export", "m.db", f"out{EVIL}"),
         ("report", f"label{EVIL}=m"),
         ("compare", f"label{EVIL}=m", "x=n"),

@@ -49,6 +49,16 @@ def store():
         yield opened
 
 
+@pytest.mark.parametrize(("k", "near"), [(1, ["a"]), (2, ["a"]), (3, ["a", "b"]), (None, "abc")])
+def test_the_nearest_states_count_until_k_rows_are_reached(store, k, near) -> None:
+    for key, state, action in (("1", A, "a"), ("2", A, "a"), ("3", B, "b"), ("4", C, "c")):
+        commit(store, key, [(state, action, 1.0)])
+    view = View(store, "s", Lens(retrieval=Retrieval(threshold=0.5, k=k)))
+    found = Session(view).neighborhood(A).neighbors
+    assert found[0].action == "a"
+    assert len(found) == len(near)
+
+
 def test_a_step_counts_from_the_next_query_on_and_is_never_written(store: SQLiteStore) -> None:
     session = Session(View(store, "s", Lens()))
     assert session.neighborhood(A).neighbors == ()

@@ -16,6 +16,8 @@ from jitrl.core.features import goal_of
 from jitrl.envs.backoffice import Backoffice
 from jitrl.envs.toy import ToyPrior
 from jitrl.errors import InputError
+from jitrl.models.stated import logit_of
+from jitrl.ports import Proposer
 from jitrl.types import Candidate, Prompt, Proposal, Task
 
 Belief = Literal["uniform", "misleading", "oracle"]
@@ -125,6 +127,30 @@ class Noisy:
                 + _OF_TASK * _deviate(self._seed, self._task.id, prompt.observation, action),
             )
             for action in prompt.actions
+        )
+        return Proposal(candidates, self.name, self.name)
+
+
+class Stated:
+    """Another frozen model's beliefs, had it stated them as confidences: whole tens from 0 to 100.
+
+    ``z = logit(clip(c / 100, .02, .98))`` of the confidence c, as the scorer ``verbalized`` has it.
+    """
+
+    name = "stated"
+
+    def __init__(self, believes: Proposer) -> None:
+        self._believes = believes
+
+    def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
+        """Every action of the prompt with its logit."""
+        asked = self._believes.propose(prompt, rng).candidates
+        z = np.array([c.logit for c in asked])
+        chance = np.exp(z - z.max())
+        stated = 10.0 * np.round(10.0 * chance / chance.sum())
+        candidates = tuple(
+            Candidate(c.action, logit_of(float(confidence)))
+            for c, confidence in zip(asked, stated, strict=True)
         )
         return Proposal(candidates, self.name, self.name)
 

@@ -11,11 +11,11 @@ from jitrl import config
 from jitrl.analysis.compare import Demand, check_names
 from jitrl.analysis.compare import compare as compared
 from jitrl.analysis.results import gather
-from jitrl.cli.arms import parsed, play
-from jitrl.cli.output import JSON, emit, people
 from jitrl.cli.report import check, write
-from jitrl.cli.settings import Flags, names, with_settings
-from jitrl.cli.table import show
+from jitrl.cli.shared.arms import parsed, play
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.settings import Flags, names, with_settings
+from jitrl.cli.shared.table import show
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError
 from jitrl.report.data import data

@@ -10,7 +10,7 @@ import msgspec
 
 from jitrl import config as settings
 from jitrl import presets
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.shared.output import JSON, emit, people, table
 
 _INNER = {("memory", name) for name in ("rule", "retrieval", "gamma")}
 

@@ -31,11 +31,13 @@ COMMANDS = {
     "model": "Install the embedded model and probe models.",
     "tune": "Search settings for your own tasks, judged on held-out ones.",
     "evaluator": "Compare evaluators with outcomes and people, and label steps by hand.",
+    "doctor": "Say what ails a memory, a run or a comparison, and one remedy for each finding.",
+    "cost": "Set what learning at inference costs beside fine-tuning.",
     "bench": "Measure retrieval, decisions, learning and its choices; score finished web tasks.",
     "config": "Show the settings in force and where each comes from.",
 }
-"""Commands in the order of `--help`. Each is a module of this package with a Typer ``app``, or a
-function of the command's own name."""
+"""Commands in the order of `--help`. Each is a module of this package, or the module ``command`` in
+a folder of it, with a Typer ``app`` or a function of the command's own name."""
 
 COMMAND = ContextVar("COMMAND", default="")
 """The command line that is being run, as a shell takes it; "" where there is none."""
@@ -58,6 +60,8 @@ def build(load: Collection[str]) -> typer.Typer:
             app.command(name, help=said)(_listed)
             continue
         module = import_module(f"jitrl.cli.{name}")
+        if hasattr(module, "__path__"):  # a folder
+            module = import_module(f"jitrl.cli.{name}.command")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name, help=said)
         else:
@@ -191,7 +195,7 @@ def _one_line(kind: type[BaseException], error: BaseException, trace: TracebackT
 def _say(text: str) -> None:
     from rich.text import Text  # slow to load, as is the other
 
-    from jitrl.cli.output import people, printable
+    from jitrl.cli.shared.output import people, printable
 
     with suppress(OSError):  # then nobody can be told
         if sys.stderr is not None and sys.stderr.isatty():

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from jitrl import config, config_values, extras, registry
 from jitrl.bench.speed.scoring import bench_scoring
-from jitrl.cli.output import JSON, emit, people, table
+from jitrl.cli.shared.output import JSON, emit, people, table
 from jitrl.errors import ConfigError, InputError, ModelError
 from jitrl.models import embedded
 from jitrl.models.scorers import PROBE

@@ -12,7 +12,7 @@ import typer
 from jitrl.analysis.compare import Comparison, compare
 from jitrl.analysis.results import gather
 from jitrl.cli.main import COMMAND
-from jitrl.cli.output import as_json, emit, in_folder, people, printable, writing
+from jitrl.cli.shared.output import as_json, emit, in_folder, people, printable, writing
 from jitrl.core.stats import Cluster
 from jitrl.errors import InputError
 from jitrl.report import chart, page

@@ -9,10 +9,10 @@ import typer
 
 from jitrl import config
 from jitrl.analysis import compare, results
-from jitrl.cli.arms import play_one
-from jitrl.cli.output import JSON, emit, tell
-from jitrl.cli.settings import Flags, with_settings
-from jitrl.cli.table import show
+from jitrl.cli.shared.arms import play_one
+from jitrl.cli.shared.output import JSON, emit, tell
+from jitrl.cli.shared.settings import Flags, with_settings
+from jitrl.cli.shared.table import show
 from jitrl.report.data import data
 from jitrl.run import folder
 from jitrl.run.compose import compose

@@ -14,11 +14,11 @@ from rich.text import Text
 
 from jitrl import config, registry
 from jitrl.analysis.bill import bill
-from jitrl.cli.arms import listed, play_one
-from jitrl.cli.listing import Listing
-from jitrl.cli.output import JSON, emit, people, writing
-from jitrl.cli.settings import Flags, with_settings
-from jitrl.cli.table import show
+from jitrl.cli.shared.arms import listed, play_one
+from jitrl.cli.shared.listing import Listing
+from jitrl.cli.shared.output import JSON, emit, people, writing
+from jitrl.cli.shared.settings import Flags, with_settings
+from jitrl.cli.shared.table import show
 from jitrl.errors import ConfigError, StoreError
 from jitrl.report.data import data
 from jitrl.run import experiment, folder

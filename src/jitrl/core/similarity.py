@@ -48,7 +48,8 @@ class Retrieval:
         match_place: Whether only states of the same place are compared; else the place joins the
             text's bag as one feature, or is embedded with the text.
         threshold: Least similarity of a neighbor.
-        k: Most rows (not states) that a decision uses; ``None`` uses all.
+        k: Most rows (not states) that a decision uses; ``None`` uses all. Where all rows of one
+            state and action are one neighbor, the state at which k is reached counts whole.
         cap: Most similarity that two different states can have; 1.0 means the same state.
 
     Raises:

@@ -13,6 +13,7 @@ States are told apart by the memory's ids; those that only this episode knows ha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -180,15 +181,22 @@ class Session:
         return known
 
     def _cells(self, found: Similar) -> Neighbors:
-        """The nearest cells, as the episode leaves their values."""
+        """The nearest cells, as the episode leaves their values; k rows or a few more.
+
+        The cells of the state at which k rows are reached count whole.
+        """
         graph, cells = self._graph, self._graph.cells
         near: list[int] = []
         counts: list[int] = []
+        k = self.view.lens.retrieval.k
+        left = math.inf if k is None else float(k)
         for state in found.ids.tolist():
-            here = graph.at(state).values()
+            here = list(graph.at(state).values())
             near.extend(here)
             counts.append(len(here))
-            if len(near) >= _CELLS:
+            if k is not None:
+                left -= float(cells.numbers(np.array(here, np.intp))[0].sum())
+            if len(near) >= _CELLS or left <= 0.0:
                 break
         at, states = np.array(near, np.intp), found.ids[: len(counts)].repeat(counts)
         visits, sources, ends, _, reward, ret, q, onward = cells.numbers(at)

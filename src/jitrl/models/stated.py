@@ -60,7 +60,7 @@ class Verbalized:
             schema=json.dumps(schema) if self.json_schema else "",
         )
         asked = channel.ask(request, lambda answer: self._read(answer, prompt.actions), self.name)
-        logits = {action: _logit(stated) for action, stated in asked.value.items()}
+        logits = {action: logit_of(stated) for action, stated in asked.value.items()}
         return Scores(logits, asked.calls)
 
     def probe(self, channel: Channel) -> None:
@@ -226,7 +226,7 @@ def _confidence(value: object) -> float:
     return float(value)
 
 
-def _logit(confidence: float) -> float:
+def logit_of(confidence: float) -> float:
     p = min(max(confidence / 100, 0.02), 0.98)
     return math.log(p / (1 - p))
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from jitrl.config import Rewards
 
-Prior = Literal["noisy", "uniform"]
+Prior = Literal["noisy", "stated", "uniform"]
 Learned = Literal[
     "nothing",
     "as it is",

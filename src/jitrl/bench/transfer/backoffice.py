@@ -10,7 +10,7 @@ from typing import cast
 
 from jitrl.bench.attempts import lived
 from jitrl.bench.pool import Tell, silent, told
-from jitrl.bench.priors import Known, Noisy
+from jitrl.bench.priors import Known, Noisy, Stated
 from jitrl.bench.transfer.arms import DEFAULT, Arm, Learned, Prior
 from jitrl.bench.transfer.firsts import First, Test, first, learner
 from jitrl.bench.transfer.tampered import tampered
@@ -106,7 +106,8 @@ def prior_of(job: Job, world: Backoffice, task: Task) -> Proposer:
     """The frozen model, as it looks at a task."""
     if job.prior == "uniform":
         return Known("uniform")
-    return Noisy(world, task, job.right, job.seed)
+    noisy = Noisy(world, task, job.right, job.seed)
+    return Stated(noisy) if job.prior == "stated" else noisy
 
 
 def live(

@@ -97,7 +97,7 @@ def backoffice(
         "environment": "backoffice",
         "shop": shop,
         "prior": prior,
-        **({"right": right} if prior == "noisy" else {}),
+        **({"right": right} if prior != "uniform" else {}),
         "seeds": list(seeds),
         "tasks_of_a_template": offices.TRAIN,
         "attempts": offices.ATTEMPTS,

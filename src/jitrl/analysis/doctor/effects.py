@@ -1,0 +1,137 @@
+"""Checks of what the memory does to success: by kind of task, by choice turned round, at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from jitrl.analysis.doctor.case import Attempt, Case
+from jitrl.analysis.doctor.finding import (
+    Cells,
+    Finding,
+    beyond,
+    difference,
+    found,
+    growth,
+    is_known,
+    said,
+    unknown,
+)
+from jitrl.analysis.doctor.scores import ENDS, UNTAUGHT
+
+MOST_ROWS = 5
+"""Rows that are named; who takes those back learns soon whether there is more to it."""
+FEWEST_EPISODES = 20
+"""Before so many episodes nobody misses a comparison."""
+
+
+def families(case: Case) -> Finding:
+    """The effect in each kind of task, and the rows that had most to do with a harm.
+
+    Against the static run where there is one, else the last attempts against the first. Kinds are
+    families, else scopes.
+    """
+    if case.agent in UNTAUGHT:
+        return unknown(0)
+    groups: dict[str, list[Attempt]] = {}
+    for attempt in case.attempts():
+        groups.setdefault(attempt.family or attempt.scope, []).append(attempt)
+
+    def effect(attempts: Collection[Attempt]) -> Cells:
+        return beyond(attempts, case.base) if case.base else growth(attempts, ENDS)[0]
+
+    effects = {name: difference(effect(attempts)) for name, attempts in groups.items()}
+    known = {name: effect for name, effect in effects.items() if is_known(effect)}
+    if len(known) < 2:
+        return unknown(len(known), groups=len(groups))
+    worse = {name: said(e) for name, e in known.items() if e.verdict == "worse"}
+    involved = _involved(case, worse)
+    return found(
+        bool(worse),
+        len(known),
+        "rows" if involved["rows"] else "",
+        groups=len(groups),
+        against="static" if case.base else "first attempts",
+        overall=said(difference(effect(list(case.attempts())))),
+        worse=dict(sorted(worse.items(), key=lambda item: item[1]["mean"])),
+        better=sum(e.verdict == "better" for e in known.values()),
+        **involved,
+    )
+
+
+def _involved(case: Case, worse: Collection[str]) -> dict[str, Any]:
+    """The rows that turned most choices round in these kinds, of the memory that has most."""
+    most: dict[str, Any] = {"file": None, "rows": [], "episodes": []}
+    top = 0
+    for journal in case.journals:
+        counts = Counter(
+            row
+            for attempt in journal.attempts
+            if (attempt.family or attempt.scope) in worse
+            for choice in attempt.choices
+            for row in choice.rows
+        )
+        if counts.total() > top:
+            top = counts.total()
+            rows = [row for row, _ in counts.most_common(MOST_ROWS)]
+            episodes = dict.fromkeys(journal.owners[r] for r in rows if r in journal.owners)
+            most = {"file": str(journal.path), "rows": rows, "episodes": list(episodes)}
+    return most
+
+
+def flips(case: Case) -> Finding:
+    """Choices that the memory turned round, and how episodes with such choices ended.
+
+    Compared within each task: an easy task may be one where the memory never differs.
+    """
+    acted = [a for a in case.attempts() if any(c.mode == "act" for c in a.choices)]
+    choices = [c for a in acted for c in a.choices if c.mode == "act"]
+    turned = Counter(c.turned for c in choices if c.turned)
+    change = difference(_contrast(acted, [any(c.turned for c in a.choices) for a in acted]))
+    numbers: dict[str, Any] = {
+        "share": turned.total() / len(choices) if choices else 0.0,
+        "turned": turned.total(),
+        "decisions": len(choices),
+        "why": dict(turned.most_common()),
+    }
+    if not is_known(change):
+        return unknown(change.clusters, **numbers)
+    return found(change.verdict == "worse", change.clusters, **numbers, **said(change))
+
+
+def effect(case: Case) -> Finding:
+    """Whether the effect of the memory can be known at all, and whether it is a harm."""
+    acted = [a for a in case.attempts() if a.is_held or any(c.mode == "act" for c in a.choices)]
+    held = [a.is_held for a in acted]
+    if case.agent in UNTAUGHT or len(acted) < FEWEST_EPISODES:
+        return unknown(len(acted))
+    if not (any(held) or case.base):
+        return found(True, len(acted), "off", held=0)
+    cells = beyond(acted, case.base) if case.base else _contrast(acted, [not one for one in held])
+    change = difference(cells)
+    if not is_known(change):
+        return unknown(change.clusters)
+    return found(
+        change.verdict == "worse",
+        len(acted),
+        held_out=None if case.base else sum(held),
+        against="static" if case.base else "holdout",
+        **said(change),
+    )
+
+
+def _contrast(attempts: Collection[Attempt], marked: Collection[bool]) -> Cells:
+    """Mean score of the marked attempts minus that of the others, in each task with both."""
+    sides: dict[tuple[str, int], tuple[list[float], list[float]]] = {}
+    for attempt, is_marked in zip(attempts, marked, strict=True):
+        if attempt.score is not None:
+            place = (f"{attempt.scope}\x1f{attempt.task}", attempt.seed)
+            sides.setdefault(place, ([], []))[is_marked].append(attempt.score)
+    return {
+        place: float(np.mean(ours) - np.mean(others))
+        for place, (others, ours) in sides.items()
+        if ours and others
+    }

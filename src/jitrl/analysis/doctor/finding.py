@@ -1,0 +1,109 @@
+"""What a check says, and the paired differences that several of them rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from jitrl.analysis.doctor.case import Attempt, Case
+from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS, Difference, Interval, NoInterval, bootstrap
+
+Status = Literal["finding", "fine", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found.
+
+    Attributes:
+        n: What it rests on: episodes, decisions, states … as the check counts.
+        numbers: Evidence in plain values.
+        form: Which of several things that ail the same way; "" if there is one only.
+    """
+
+    status: Status
+    n: int
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    form: str = ""
+
+
+def found(is_finding: bool, n: int, form: str = "", **numbers: Any) -> Finding:
+    """A check that had enough to look at."""
+    return Finding("finding" if is_finding else "fine", n, numbers, form if is_finding else "")
+
+
+def unknown(n: int, **numbers: Any) -> Finding:
+    """A check that lacks data: no finding."""
+    return Finding("unknown", n, numbers)
+
+
+Cells = Mapping[tuple[str, int], float]
+"""A number for each task and seed."""
+
+
+def difference(cells: Cells) -> Difference:
+    """Mean of ``cells`` and its interval; tasks are resampled, or seeds where tasks are too few."""
+    by_task: dict[str, list[float]] = {}
+    by_seed: dict[str, list[float]] = {}
+    for (task, seed), value in cells.items():
+        by_task.setdefault(task, []).append(value)
+        by_seed.setdefault(str(seed), []).append(value)
+    clusters = by_seed if len(by_task) < FEWEST_CLUSTERS <= len(by_seed) else by_task
+    if not clusters:
+        return Difference(0.0, NoInterval("nothing is paired"), 0)
+    means = np.array([[np.mean(values)] for values in clusters.values()])
+    interval = bootstrap(means)
+    mean = float(means.mean())
+    if interval is ALIKE and abs(mean) <= 1e-12:
+        mean = 0.0
+    return Difference(mean, interval, len(clusters))
+
+
+def is_known(of: Difference) -> bool:
+    """Whether there were clusters enough for a verdict."""
+    return isinstance(of.interval, Interval) or of.interval.is_constant
+
+
+def said(of: Difference) -> dict[str, Any]:
+    """A difference in plain values."""
+    match of.interval:
+        case Interval(low, high):
+            ends: list[float] | None = [low, high]
+        case _:
+            ends = None
+    return {"mean": of.mean, "interval": ends, "clusters": of.clusters, "verdict": of.verdict}
+
+
+def growth(attempts: Iterable[Attempt], most: int) -> tuple[dict[tuple[str, int], float], int]:
+    """Mean of the last attempts minus that of the first, and the fewest that were compared.
+
+    Args:
+        most: Attempts at each end; fewer where a task has not twice as many.
+    """
+    scores: dict[tuple[str, int], list[tuple[int, float]]] = {}
+    for attempt in attempts:
+        if attempt.score is not None:
+            place = (f"{attempt.scope}\x1f{attempt.task}", attempt.seed)
+            scores.setdefault(place, []).append((attempt.number, attempt.score))
+    cells, ends = dict[tuple[str, int], float](), most
+    for place, listed in scores.items():
+        values = [score for _, score in sorted(listed)]
+        size = min(most, len(values) // 2)
+        if size:
+            cells[place] = float(np.mean(values[-size:]) - np.mean(values[:size]))
+            ends = min(ends, size)
+    return cells, ends if cells else 0
+
+
+def beyond(ours: Iterable[Attempt], base: Case) -> dict[tuple[str, int], float]:
+    """Mean score beyond the base's, over the attempts that both have."""
+    theirs = {(a.task, a.seed, a.number): a.score for a in base.attempts() if a.score is not None}
+    pairs: dict[tuple[str, int], list[float]] = {}
+    for attempt in ours:
+        other = theirs.get((attempt.task, attempt.seed, attempt.number))
+        if attempt.score is not None and other is not None:
+            pairs.setdefault((attempt.task, attempt.seed), []).append(attempt.score - other)
+    return {place: float(np.mean(values)) for place, values in pairs.items()}

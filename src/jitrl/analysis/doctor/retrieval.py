@@ -1,0 +1,161 @@
+"""Checks of what decisions are given by a memory, and of how much it weighs against the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jitrl.analysis.doctor.case import Case, Choice, Journal
+from jitrl.analysis.doctor.finding import Finding, found, unknown
+from jitrl.analysis.doctor.likeness import nearest
+
+FEWEST_DECISIONS = 30
+"""Below, "never" is no surprise: what happens one time in ten is missed in 1 of 24 samples."""
+FEWEST_STATES = 10
+"""States that a memory must hold before a decision can be expected to be near one."""
+REVISITS = 3
+"""Visits to a state after which something else could have been tried."""
+ONE_ACTION = 0.5
+"""Share of the poor, revisited states with a single tried action: there, nothing is compared."""
+WIDE = 0.5
+"""Share of a memory's states in one neighborhood; a mean over half of all is no neighborhood."""
+UNREACHED = 0.02
+"""Share of decisions with a neighbor, up to which a threshold counts as reached by nothing."""
+MEMORYS = 0.5
+"""Share of choices that the model never proposed, above which it is hardly the model that acts."""
+SEARCHING = frozenset({"", "jitrl"})
+"""Agents that look for similar states; in a memory file, those that did are not told apart."""
+ALWAYS = 0.95
+"""Share of decisions in which the model could not have changed the choice."""
+
+
+def single(case: Case) -> Finding:
+    """Poor states that were visited again and again with a single action.
+
+    Poor: their mean return is below that of their scope. States with one candidate are left out.
+    """
+    tried = poor = 0
+    for journal in case.journals:
+        rows = journal.rows
+        forced = {c.state for a in journal.attempts for c in a.choices if c.options < 2}
+        by_scope: dict[str, list[float]] = {}
+        states: dict[int, list[int]] = {}
+        for i, state in enumerate(rows.state.tolist()):
+            states.setdefault(state, []).append(i)
+            by_scope.setdefault(journal.scopes[state], []).append(float(rows.ret[i]))
+        usual = {scope: float(np.mean(returns)) for scope, returns in by_scope.items()}
+        for state, places in states.items():
+            mean = float(rows.ret[places].mean())
+            if len(places) < REVISITS or mean >= usual[journal.scopes[state]] - 1e-9:
+                continue
+            if journal.states[state] not in forced:
+                poor += 1
+                tried += len(set(rows.action[places].tolist())) == 1
+    if poor < FEWEST_STATES:
+        return unknown(poor)
+    return found(tried / poor > ONE_ACTION, poor, single=tried, share=tried / poor)
+
+
+def width(case: Case) -> Finding:
+    """Neighborhoods that are never full, where ``k`` says what full is, or hold half of all."""
+    given = [(c, held) for c, held in _reading(case) if c.known]
+    if len(given) < FEWEST_DECISIONS:
+        return unknown(len(given))
+    k = case.preset.retrieval.k
+    rows = np.array([c.known for c, _ in given])
+    cover = float(np.median([c.reached / held for c, held in given]))
+    full = None if k is None else float((rows >= k).mean())
+    is_empty = len(given) < sum(1 for _ in _reading(case))
+    is_wide = cover > WIDE and not is_empty
+    return found(
+        is_wide or full == 0.0,
+        len(given),
+        "wide" if is_wide else "never full",
+        rows=float(np.median(rows)),
+        cover=cover,
+        k=k,
+        full=full,
+        is_ever_empty=is_empty,
+    )
+
+
+def threshold(case: Case) -> Finding:
+    """Whether anything is similar enough to be a neighbor."""
+    reading = _reading(case)
+    if len(reading) < FEWEST_DECISIONS:
+        return unknown(len(reading))
+    share = sum(c.known > 0 for c, _ in reading) / len(reading)
+    is_finding = share < UNREACHED
+    retrieval = case.preset.retrieval
+    near = None
+    if is_finding and retrieval.kind != "embedding":
+        near = max(_nearest(journal, case) for journal in case.journals)
+    return found(is_finding, len(reading), share=share, threshold=retrieval.threshold, nearest=near)
+
+
+def _nearest(journal: Journal, case: Case) -> float:
+    """Median similarity of decided states to the nearest state of another episode."""
+    seen = {c.state for a in journal.attempts for c in a.choices}
+    return nearest(sorted(seen, key=lambda s: s.text), list(journal.states.values()), case)
+
+
+def memory_only(case: Case) -> Finding:
+    """Choices that the model had not proposed."""
+    given = _given(case)
+    if len(given) < FEWEST_DECISIONS:
+        return unknown(len(given))
+    share = sum(c.is_memorys for c in given) / len(given)
+    return found(share > MEMORYS, len(given), share=share)
+
+
+def prior_wins(case: Case) -> Finding:
+    """Whether the memory ever turns a choice round."""
+    given = [c for c in _given(case) if c.options > 1]
+    if len(given) < FEWEST_DECISIONS:
+        return unknown(len(given))
+    turned = sum(c.turned is not None for c in given)
+    form = "" if any(c.push > 0.0 for c in given) else "silent"
+    return found(turned == 0, len(given), form, turned=turned, **_weights(given))
+
+
+def prior_loses(case: Case) -> Finding:
+    """Whether the model could ever have changed a choice, where it has any preference."""
+    given = [c for c in _given(case) if c.spread > 0.0]
+    if len(given) < FEWEST_DECISIONS:
+        return unknown(len(given))
+    share = sum(c.is_outweighed for c in given) / len(given)
+    return found(share >= ALWAYS, len(given), share=share, **_weights(given))
+
+
+def _weights(given: Sequence[Choice]) -> dict[str, Any]:
+    return {
+        "push": float(np.median([c.push for c in given])),
+        "spread": float(np.median([c.spread for c in given])),
+    }
+
+
+def _given(case: Case) -> list[Choice]:
+    return [choice for choice in case.choices() if choice.known]
+
+
+def _reading(case: Case) -> list[tuple[Choice, int]]:
+    """Decisions at which their scope held ``FEWEST_STATES``, and how many it held."""
+    out = []
+    for journal in case.journals if case.agent in SEARCHING else ():
+        first: dict[int, int] = {}
+        for state, version in zip(
+            journal.rows.state.tolist(), journal.rows.version.tolist(), strict=True
+        ):
+            first[state] = min(version, first.get(state, version))
+        by_scope: dict[str, list[int]] = {}
+        for state, version in first.items():
+            by_scope.setdefault(journal.scopes[state], []).append(version)
+        born = {scope: np.sort(versions) for scope, versions in by_scope.items()}
+        for attempt in journal.attempts:
+            for choice in attempt.choices:
+                held = int(np.searchsorted(born.get(attempt.scope, []), choice.version, "right"))
+                if held >= FEWEST_STATES:
+                    out.append((choice, held))
+    return out

@@ -1,0 +1,168 @@
+"""What learning at inference costs beside fine-tuning, and from which volume on it is dearer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from math import inf
+from pathlib import Path
+from typing import Literal
+
+from jitrl.errors import ConfigError, InputError
+from jitrl.run import folder as folders
+from jitrl.run.ledger import Phase, spent
+from jitrl.stores.sqlite import SQLiteStore
+
+Origin = Literal["assumed", "given", "measured"]
+
+_MILLION = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """All that the account rests on. The defaults are round numbers and no offers of anybody.
+
+    Attributes:
+        tokens_in: Tokens that acting reads in one attempt, all of its steps together.
+        tokens_out: Tokens that acting writes in one attempt.
+        price_in: Dollars per million tokens read.
+        price_out: Dollars per million tokens written.
+        tasks: Tasks that are learned on.
+        attempts: Attempts at each task in a round.
+        rounds: Rounds over all tasks.
+        judging: What judging an attempt costs, as a share of acting.
+        learning: What writing down lessons of it costs, as a share of acting.
+        used: Share of the tasks in use that are judged and learned from, too.
+        gpus: GPUs that fine-tuning takes.
+        hours: Hours that it takes them, failed tries included.
+        gpu_price: Dollars for an hour of a GPU.
+        served: Tasks that a GPU which serves the tuned model can do in an hour.
+        load: Share of the hours paid for in which it has something to do.
+    """
+
+    tokens_in: float = 40_000.0
+    tokens_out: float = 2_000.0
+    price_in: float = 0.5
+    price_out: float = 2.0
+    tasks: float = 100.0
+    attempts: float = 5.0
+    rounds: float = 3.0
+    judging: float = 0.25
+    learning: float = 0.25
+    used: float = 0.0
+    gpus: float = 8.0
+    hours: float = 100.0
+    gpu_price: float = 2.5
+    served: float = 500.0
+    load: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Reject what no account can be made of."""
+        for name in NAMES:
+            value = getattr(self, name)
+            if not 0 <= value < inf:
+                raise ConfigError(f"{name} is {value}; it must be a number of at least 0")
+        for name in ("used", "load"):
+            if getattr(self, name) > 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}; a share is at most 1")
+        for name in ("served", "load"):
+            if not getattr(self, name):
+                raise ConfigError(f"{name} is 0; what is never served has no price")
+
+
+NAMES = tuple(field.name for field in fields(Assumptions))
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What one way costs: dollars paid once, and dollars for each task in use."""
+
+    once: float
+    each: float
+
+    def total(self, volume: float) -> float:
+        """Dollars by the time so many tasks were done."""
+        return self.once + self.each * volume
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Both ways side by side.
+
+    Attributes:
+        attempts: Attempts that are learned from.
+        even: Tasks in use after which both have cost the same; ``None`` if one is cheaper at any
+            volume.
+    """
+
+    attempts: float
+    memory: Way
+    tuning: Way
+    even: float | None
+
+    def cheaper(self, volume: float) -> Literal["memory", "tuning"]:
+        """The cheaper way for so many tasks; of two alike, the one that needs no GPU."""
+        is_dearer = self.memory.total(volume) > self.tuning.total(volume)
+        return "tuning" if is_dearer else "memory"
+
+
+def account(given: Assumptions) -> Account:
+    """Dollars of both ways.
+
+    An attempt costs ``tokens_in * price_in + tokens_out * price_out``. Learning at inference is
+    paid once for ``tasks * attempts * rounds`` attempts, judged and learned from; then each task
+    in use is an attempt. Fine-tuning is paid once in GPU hours; then each task in use takes
+    ``1 / (served * load)`` of one.
+    """
+    acting = (given.tokens_in * given.price_in + given.tokens_out * given.price_out) / _MILLION
+    beside = given.judging + given.learning
+    attempts = given.tasks * given.attempts * given.rounds
+    memory = Way(attempts * acting * (1 + beside), acting * (1 + given.used * beside))
+    tuning = Way(
+        given.gpus * given.hours * given.gpu_price,
+        given.gpu_price / (given.served * given.load),
+    )
+    once, each = tuning.once - memory.once, memory.each - tuning.each
+    even = once / each if each and once / each > 0 else None
+    return Account(attempts, memory, tuning, even)
+
+
+def measured(folder: Path, given: Assumptions) -> Assumptions:
+    """``given`` with the tokens and shares of the run in ``folder``, which is only read.
+
+    Answers from a cache count as if they had been asked for, with the mean tokens of those that
+    were. Judging and learning are priced like acting.
+
+    Raises:
+        InputError: If there is no run, or its ledger holds no tokens.
+        StoreError: If the ledger cannot be read.
+    """
+    record, path = folders.read(folder), folder / "ledger.db"
+    totals = spent(path) if path.is_file() else ()
+    episodes = 0
+    for seed in record.seeds:
+        journal = folders.store_path(folder, seed)
+        if journal.is_file():
+            with SQLiteStore(journal, readonly=True) as store:
+                episodes += sum(s.status != "aborted" for s in store.summaries())
+    read: dict[Phase, float] = {"act": 0.0, "judge": 0.0, "learn": 0.0}
+    written = dict(read)
+    for total in totals:
+        answered = total.calls - total.failed
+        share = 1 + total.cached / answered if answered else 1.0
+        read[total.phase] += share * total.tokens_in
+        written[total.phase] += share * total.tokens_out
+    cost = {
+        phase: read[phase] * given.price_in + written[phase] * given.price_out for phase in read
+    }
+    if not episodes or not read["act"] + written["act"]:
+        raise InputError(
+            f"the ledger of {folder} holds no tokens of acting ({episodes} episodes): its model "
+            "counts none, or all answers came from a cache; give --tokens-in and --tokens-out"
+        )
+    return replace(
+        given,
+        tokens_in=read["act"] / episodes,
+        tokens_out=written["act"] / episodes,
+        judging=cost["judge"] / cost["act"] if cost["act"] else given.judging,
+        learning=cost["learn"] / cost["act"] if cost["act"] else given.learning,
+    )

@@ -1,0 +1,1 @@
+"""`jitrl bench` and its commands, one module each; the measurements are in `jitrl.bench`."""

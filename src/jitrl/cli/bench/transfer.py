@@ -1,0 +1,150 @@
+"""`jitrl bench transfer`: what a memory of other tasks is worth at the first attempt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, numbers, short
+from jitrl.cli.shared.listing import figures
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.progress import shared
+from jitrl.cli.shared.settings import names
+from jitrl.errors import InputError
+
+if TYPE_CHECKING:
+    from jitrl.bench.transfer.results import Result
+
+What = Literal["backoffice", "wrong", "text"]
+
+
+def transfer(
+    what: Annotated[
+        What,
+        typer.Option(
+            help="`backoffice`: with a memory of other tasks and templates, beside rows as they "
+            "are, UCB and Thompson sampling. `wrong`: with memories that were tampered with. "
+            "`text`: text games with a memory of the other games of the kind."
+        ),
+    ] = "backoffice",
+    arms: Annotated[
+        str,
+        typer.Option(
+            help="Only the arms cold and default, and those whose name matches this pattern."
+        ),
+    ] = "",
+    prior: Annotated[
+        Literal["noisy", "stated", "uniform"],
+        typer.Option(
+            help="What the frozen model of the back office believes. `stated`: as `noisy`, but it "
+            "states its beliefs as confidences in whole tens."
+        ),
+    ] = "noisy",
+    right: Annotated[
+        float, typer.Option(help="What the noisy one knows of the right action, nats.")
+    ] = 2.3,
+    shop: Annotated[int, typer.Option(min=0, help="Seed of the shop.")] = 1,
+    templates: Annotated[
+        int, typer.Option(min=0, help="Templates of the back office; 0 for all.")
+    ] = 0,
+    games: Annotated[
+        str, typer.Option(help="Seeds of the text games, as `40-57` or `1,2,3`.")
+    ] = "40-57",
+    kinds: Annotated[str, typer.Option(help="Kinds of text games.")] = "twc,cook,coin",
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Run seeds: 0, 1, …; 10 of the back office, 2 of text games."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of what was played; the same command again goes on there."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    json: JSON = False,
+) -> None:
+    """Measure first attempts at new tasks, with and without a memory of other ones.
+
+    The text games need the extra `textworld-express` and Java.
+    """
+    import msgspec
+
+    from jitrl.bench.arms import chosen
+    from jitrl.bench.transfer import results as bench
+    from jitrl.bench.transfer.arms import SETS
+    from jitrl.envs.textworld_express import GAMES
+
+    wanted = chosen(SETS[what], arms, always=("cold", "default"))
+    games_of = list(dict.fromkeys(names(kinds)))
+    if not math.isfinite(right):
+        raise InputError(f"--right is {right}; it must be a finite number")
+    if not games_of or any(name not in GAMES for name in games_of):
+        raise InputError(f"--kinds {kinds!r} must be among {', '.join(GAMES)}")
+    folder = "" if out is None else str(out)
+    with shared(what) as tell:
+        if what == "text":
+            report = bench.text(
+                what,
+                wanted,
+                games=games_of,
+                game_seeds=numbers(games),
+                seeds=range(seeds or 2),
+                folder=folder,
+                workers=workers,
+                tell=tell,
+            )
+        else:
+            report = bench.backoffice(
+                what,
+                wanted,
+                seeds=range(seeds or 10),
+                shop=shop,
+                prior=prior,
+                right=right,
+                templates=templates,
+                folder=folder,
+                workers=workers,
+                tell=tell,
+            )
+    _show(report.results)
+    if json:
+        emit(msgspec.to_builtins(report))
+
+
+def _show(results: Sequence[Result]) -> None:
+    for split in dict.fromkeys(result.split for result in results):
+        shown = figures(split, "score", "minus cold", "+ = -", "c")
+        for result in results:
+            if result.split == split:
+                cold = result.arm.learned == "nothing"
+                shown.add(
+                    result.arm.name,
+                    number(result.score),
+                    "" if cold else difference(result.against_cold),
+                    "" if cold else f"{result.better} {result.equal} {result.worse}",
+                    short(result.strength),
+                )
+        people().print(shown)
+    groups = results[0].by_group
+    if len(groups) <= 4:
+        shown = figures("", *groups)
+        for result in results:
+            cold = result.arm.learned == "nothing"
+            shown.add(
+                result.arm.name,
+                *(
+                    short(group.score) if cold else difference(group.against_cold)
+                    for group in result.by_group.values()
+                ),
+            )
+        people().print(shown)
+    people().print(
+        "First attempts; nothing is learned from them. seen: the memory holds other tasks of the "
+        "template; unseen: it holds none. 95 % intervals by template or game; + = -: how many of "
+        "them are above, at and below cold. c: how far lessons were followed. By kind of game: "
+        f"scores of cold, differences of the others. {NO_INTERVAL}",
+        style="dim",
+    )

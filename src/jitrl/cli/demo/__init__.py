@@ -1,0 +1,1 @@
+"""`jitrl demo`: its command, its words and its report."""

@@ -1,0 +1,295 @@
+"""What the doctor says, in English."""
+
+from __future__ import annotations
+
+from jitrl.cli.doctor.words import Ailment, Said, Words
+
+_WEIGHTS = (
+    "between best and worst it adds {push:.1f} nats, the model's own are {spread:.1f} (medians)"
+)
+_SHARES = (
+    "{calls:.0%} of the answers[[, {tokens:.0%} of the tokens]][[, {dollars:.0%} of the dollars]] "
+    "(answers: act {act}, judge {judge}, learn {learn})"
+)
+_MIXED = "scopes with more than one: {scopes}[[: {values}]]"
+
+ENGLISH = Words(
+    heads=("check", "n", "what was measured"),
+    place="{label}: {episodes} episodes, {decisions} decisions",
+    against=", against {base}",
+    counts="{findings} to mend, {fine} fine, {unknown} not enough to tell",
+    fine="fine",
+    unknown="not enough to tell (n={n})",
+    lacking="Not enough to tell: ",
+    lists="two lists of what makes a solution good",
+    agree="{pairs} of {one} and {other} items say the same: a share of {share:.0%}, by chance "
+    "{chance:.0%}; {beyond:+.2f} beyond chance (1 is all)",
+    differ=Ailment(
+        "The two lists share no notion of a good solution.",
+        "Agree on one list first, in the same words; no judge can be better than this agreement. "
+        "Words are compared: look at the items below for those that say the same in others.",
+    ),
+    both="in both",
+    only=("only in {0}", "only in {0}"),
+    nothing="nothing to mend",
+    joint="; ",
+    stop=".",
+    terms={"first attempts": "the first attempts", "holdout": "those held out"},
+    checks={
+        "spread": Said(
+            "scores differ",
+            "{share:.0%} of the scores are {band:band}; the middle "
+            "half spans {iqr:.2f}; different scores: {distinct}",
+            {
+                "": Ailment(
+                    "The scorer does not discriminate.",
+                    "Let it check facts of the end (evaluator checks), or give the judge a scale "
+                    "whose steps are written out; jitrl evaluator check measures it.",
+                ),
+                "verdicts": Ailment(
+                    "Nearly all episodes get the same verdict.",
+                    "Give shares for parts that were done (evaluator checks): there is nothing "
+                    "to compare as long as all fail alike.",
+                ),
+            },
+        ),
+        "curve": Said(
+            "gets better",
+            "last {ends} attempts minus the first {ends}: {mean:+.2f}[[ {interval}]]; mean score "
+            "{level:.2f}",
+            {
+                "": Ailment(
+                    "The last attempts are no better than the first.",
+                    "See which choices the memory turns round, and why: jitrl explain PLACE "
+                    "--changed.",
+                ),
+                "falls": Ailment(
+                    "The last attempts are worse than the first.",
+                    "Switch the memory to shadow (memory.mode) until the findings below are "
+                    "mended.",
+                ),
+            },
+        ),
+        "effect": Said(
+            "effect known",
+            "[[{held} episodes held out, and no static run]][[with the memory minus {against}: "
+            "{mean:+.2f}]][[ {interval}]][[ (held out: {held_out})]]",
+            {
+                "off": Ailment(
+                    "Nothing is there to compare with, so no effect can be known.",
+                    "Let one episode in ten act without the memory: memory.holdout = 0.1; or play "
+                    "the agent static beside it (jitrl compare).",
+                ),
+                "": Ailment(
+                    "Episodes with the memory end worse than those without.",
+                    "Switch the memory to shadow (memory.mode) until the other findings are "
+                    "mended.",
+                ),
+            },
+        ),
+        "families": Said(
+            "harm by kind",
+            "{n} of {groups} kinds of task can be told, against {against}; all together "
+            "{overall}; better: {better}[[; worse: {worse}]]",
+            {
+                "rows": Ailment(
+                    "Good or not in sum, it harms some kinds of task.",
+                    "Take back the rows that turned most of their choices, and measure again: "
+                    "jitrl memory quarantine {file:sh} {rows:rows} --reason harm.",
+                ),
+                "": Ailment(
+                    "Good or not in sum, it harms some kinds of task.",
+                    "Give these kinds a scope of their own, so that no other rows are theirs.",
+                ),
+            },
+        ),
+        "flips": Said(
+            "choices turned",
+            "{turned} of {decisions} decisions were turned round ({share:.0%})[[: {why}]]"
+            "[[; their episodes minus the others of the same task: {mean:+.2f}]][[ {interval}]]",
+            {
+                "": Ailment(
+                    "Episodes in which the memory turned a choice end worse.",
+                    "Let it weigh less: halve memory.rule.beta, and compare both.",
+                ),
+            },
+        ),
+        "judging": Said(
+            "cost of judging",
+            _SHARES,
+            {
+                "": Ailment(
+                    "The judge takes more than a quarter of the bill.",
+                    "Judge with a smaller model (writer.name), or with checks where there are any.",
+                ),
+            },
+        ),
+        "learning": Said(
+            "cost of learning",
+            _SHARES,
+            {
+                "": Ailment(
+                    "What is written to learn takes more than a quarter of the bill.",
+                    "Let a smaller model write (writer.name): it does not act.",
+                ),
+            },
+        ),
+        "kinds": Said(
+            "kinds kept apart",
+            "{kinds} kinds of task; of '{worst}' {lost:.0%} of the states are nearest to another "
+            "kind's[[, mostly {like}]]: similarity {within:.2f} within, {between:.2f} to others",
+            {
+                "": Ailment(
+                    "The states of '{worst}' are lost among those of '{like}'.",
+                    "Give '{worst}' a scope of its own; or let the codec put the goal into the "
+                    "state's context.",
+                ),
+            },
+        ),
+        "threshold": Said(
+            "threshold",
+            "{share:.0%} of the decisions had a neighbor at a threshold of {threshold:g}"
+            "[[; the nearest state is {nearest:.2f} similar, median]]",
+            {
+                "": Ailment(
+                    "Nothing is similar enough to be remembered.",
+                    "Lower memory.retrieval.threshold below what is nearest, and compare.",
+                ),
+            },
+        ),
+        "width": Said(
+            "neighborhoods",
+            "{rows:.0f} rows in the median, {cover:.0%} of the states of their scope[[; k = {k}, "
+            "reached by {full:.0%}]]",
+            {
+                "wide": Ailment(
+                    "Every state is a neighbor of most others, and none is ever alone.",
+                    "Raise memory.retrieval.threshold until neighborhoods are sometimes empty.",
+                ),
+                "never full": Ailment(
+                    "No neighborhood ever holds k rows, so k does nothing.",
+                    "Leave memory.retrieval.k unset; the threshold alone decides.",
+                ),
+            },
+        ),
+        "single": Said(
+            "single actions",
+            "{single} of {n} poor states that were visited three times or more saw one "
+            "action only ({share:.0%})",
+            {
+                "": Ailment(
+                    "Where it goes badly, nothing else is tried.",
+                    "Raise memory.rule.novelty, so that what is untried gets its turn.",
+                ),
+            },
+        ),
+        "memory-only": Said(
+            "memory's own",
+            "{share:.0%} of the choices had not been proposed by the model",
+            {
+                "": Ailment(
+                    "Most choices are none of the model's.",
+                    "Show the model all allowed actions, so that it rates them.",
+                ),
+            },
+        ),
+        "prior-wins": Said(
+            "memory is heard",
+            f"{{turned}} choices turned round; {_WEIGHTS}",
+            {
+                "": Ailment(
+                    "The memory never turns a choice: the model's logits always win.",
+                    "Raise memory.rule.beta above the model's spread.",
+                ),
+                "silent": Ailment(
+                    "The memory never turns a choice: to it, all actions are worth the same.",
+                    "Mend the scores first; as long as all returns are alike, nothing is added.",
+                ),
+            },
+        ),
+        "prior-loses": Said(
+            "model is heard",
+            f"in {{share:.0%}} of the choices the model could change nothing; {_WEIGHTS}",
+            {
+                "": Ailment(
+                    "What the model prefers never matters: the memory always outweighs it.",
+                    "Lower memory.rule.beta towards the model's spread.",
+                ),
+            },
+        ),
+        "mixed-told": Said(
+            "told and blind",
+            _MIXED,
+            {
+                "": Ailment(
+                    "Judges that knew the outcome and judges that did not share a scope.",
+                    "Keep to one of them, and take back the episodes of the other: jitrl memory "
+                    "quarantine FILE --episode KEY.",
+                ),
+            },
+        ),
+        "mixed-scorer": Said(
+            "scorers",
+            _MIXED,
+            {
+                "": Ailment(
+                    "Logits of different scorers share a scope; their nats do not compare.",
+                    "Give each scorer (or model) a memory of its own.",
+                ),
+            },
+        ),
+        "mixed-evaluator": Said(
+            "evaluators",
+            _MIXED,
+            {
+                "": Ailment(
+                    "Scores of different evaluators share a scope; they do not compare.",
+                    "Give each evaluator a memory of its own.",
+                ),
+            },
+        ),
+        "waiting": Said(
+            "outcomes missing",
+            "{waiting} episodes wait for an outcome ({share:.0%})[[; {stale} for longer than "
+            "{usual_s:,.1f} s, within which 95% came]]",
+            {
+                "": Ailment(
+                    "What is learned is only what somebody reported.",
+                    "Report the missing outcomes by key (JitRL.outcome), failures above all.",
+                ),
+            },
+        ),
+        "unscored": Said(
+            "unscored",
+            "{unscored} episodes could not be scored ({share:.0%})[[: {reasons}]]",
+            {
+                "": Ailment(
+                    "From many episodes nothing can be learned.",
+                    "Mend the most frequent reason first: jitrl memory ls FILE names the episodes.",
+                ),
+            },
+        ),
+        "checkable": Said(
+            "checkable",
+            "{share:.0%} of the scores rest on a test, a check or a person ({bases})",
+            {
+                "": Ailment(
+                    "No score can be checked: they all rest on somebody's word.",
+                    "Have a person label a few dozen steps: jitrl evaluator label; the judge can "
+                    "then be measured.",
+                ),
+            },
+        ),
+        "recurrence": Said(
+            "tasks recur",
+            "{same_task:.0%} of the episodes are of a task that comes again, {same_kind:.0%} of a "
+            "kind that does",
+            {
+                "": Ailment(
+                    "Most tasks come once, and so do their kinds: nothing is met again.",
+                    "Name tasks by what they have in common (Task.family), or do without a memory.",
+                ),
+            },
+        ),
+    },
+)

@@ -1,0 +1,1 @@
+"""`jitrl evaluator` and its commands, one module each."""

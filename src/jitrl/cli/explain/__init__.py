@@ -1,0 +1,1 @@
+"""`jitrl explain`: its command, its tables and its words."""

@@ -1,0 +1,171 @@
+"""Explanations for people: the decisions that a memory turned round, and the numbers of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from jitrl.analysis import explain as views
+from jitrl.cli.explain import lessons
+from jitrl.cli.explain.words import Words
+from jitrl.cli.shared.listing import Listing
+from jitrl.core.rule import UpdateRule
+from jitrl.memory.explain import Explanation
+from jitrl.types import Decision, Weighed
+
+_LINES = 8  # of each table
+
+
+def changes(found: Sequence[views.Turned], words: Words) -> RenderableType:
+    """A table of decisions that were turned round."""
+    if not found:
+        return Text(words.none)
+    heads = (words.decision, words.choice, words.model, words.why)
+    listing = Listing(heads, texts=frozenset({0, 1, 2}), left=frozenset({3}))
+    for one in found:
+        listing.add(
+            one.id,
+            f"{one.chosen.action} {one.chosen.prior:.0%} → {one.chosen.probability:.0%}",
+            f"{one.unaided.action} {one.unaided.prior:.0%} → {one.unaided.probability:.0%}",
+            words.causes[one.why],
+        )
+    return listing
+
+
+def explained(
+    of: Explanation, rule: UpdateRule, words: Words, lines: int = _LINES
+) -> RenderableType:
+    """An explanation for people: the choice, the numbers, their causes, and without each.
+
+    Args:
+        lines: Most lines of each table; the choice and the model's own have one in any case.
+    """
+    mine = views.memorys(of.decision, rule)
+    parts: list[RenderableType] = [
+        _choice(of, mine, rule, words),
+        "",
+        _candidates(of, mine, rule, words, lines),
+        Text(_note(of.decision, rule, words), style="dim"),
+    ]
+    if of.taught is not None and of.decision.lesson is not None:
+        parts += ["", *lessons.shown(of.taught, of.decision.lesson, words.lang, lines)]
+    if of.decision.neighbors:
+        parts += ["", Text(words.neighbors, style="bold"), _neighbors(of, mine, rule, words, lines)]
+    if of.without:
+        parts += ["", Text(words.without, style="bold"), _without(of, mine, words, lines)]
+        parts.append(Text(words.taken.format(of.decision.action), style="dim"))
+    if of.others:
+        parts.append(Text(words.unseen.format(of.others), style="dim"))
+    return Group(*parts)
+
+
+def _choice(of: Explanation, mine: Weighed, rule: UpdateRule, words: Words) -> RenderableType:
+    decision, own = of.decision, views.unaided(of.decision)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(words.decision, Text(of.id))
+    if of.state.context:
+        table.add_row(words.goal, Text(of.state.context))
+    where = of.state.text.partition("\n")[0]
+    table.add_row(words.place, Text(" · ".join(filter(None, (where, of.state.place)))))
+    table.add_row(words.alone, Text(f"{own.action}  {own.prior:.0%}"))
+    is_changed = mine.action != own.action
+    end = words.turned if is_changed else words.same
+    chosen = Text(f"{mine.action}  {mine.probability:.0%}", style="bold")
+    table.add_row(words.memory, chosen.append(f"  ← {end}", style="green" if is_changed else "dim"))
+    if views.is_shadow(decision):
+        table.add_row("", Text(words.shadow.format(decision.action, mine.action)))
+    if is_changed and not decision.reason:
+        table.add_row("", Text(words.because[views.why(decision, rule, mine)]))
+    elif decision.reason:
+        table.add_row("", Text(words.silent.format(decision.reason)))
+    return table
+
+
+def _note(decision: Decision, rule: UpdateRule, words: Words) -> str:
+    """How the columns add up to z'."""
+    is_plain = rule.prior == "logit" and rule.temperature_prior == 1.0
+    is_nudged = rule.untrusted is not None and not all(n.trusted for n in decision.neighbors)
+    has_others = any(c.transfer for c in decision.candidates)
+    said = words.note.format(
+        value=decision.value,
+        nudged=words.nudged if is_nudged else "",
+        base="" if is_plain else words.base,
+        others=f" + {lessons.WORDS[words.lang].column}" if has_others else "",
+    )
+    parts = [said]
+    if decision.neighbors and decision.share < 1.0:
+        parts.append(words.share.format(share=decision.share, warmup=rule.warmup))
+    if rule.kl_cap is not None:
+        parts.append(words.cap.format(cap=rule.kl_cap))
+    return (" " if words.lang == "en" else "").join(parts)
+
+
+def _candidates(
+    of: Explanation, mine: Weighed, rule: UpdateRule, words: Words, lines: int
+) -> RenderableType:
+    decision = of.decision
+    heads = [words.prior, words.visits, words.q, words.returns, words.bonus]
+    if has_others := any(c.transfer for c in decision.candidates):
+        heads.append(lessons.WORDS[words.lang].column)
+    listing = Listing((words.candidate, *heads, words.logits, words.after), is_numbered=True)
+    ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
+    shown = ranked[:lines]
+    shown += [
+        c for c in ranked[lines:] if c.action in (mine.action, decision.action, decision.unaided)
+    ]
+    for c in shown:
+        listing.add(
+            c.action,
+            f"{c.prior:.1%}",
+            f"{c.visits:g}" if c.visits else "–",
+            f"{c.q:.3f}",
+            f"{views.by_returns(c, decision, rule):+.1f}",
+            f"{c.bonus:+.1f}",
+            *[f"{c.transfer:+.1f}"] * has_others,
+            f"{c.corrected - c.correction:+.1f} → {c.corrected:+.1f}",
+            f"{c.probability:.1%}",
+            style="bold green" if c.action == mine.action else "",
+        )
+    listing.cut(len(ranked) - len(shown), words.more)
+    return listing
+
+
+def _neighbors(
+    of: Explanation, mine: Weighed, rule: UpdateRule, words: Words, lines: int
+) -> RenderableType:
+    heads = (words.similarity, words.weight, words.visits, words.returned)
+    listing = Listing(
+        (words.candidate, *heads, words.episodes, words.rows),
+        texts=frozenset({0, 5, 6}),
+        is_numbered=True,
+    )
+    found = views.causes(of, rule)
+    for cause in found[:lines]:
+        listing.add(
+            cause.action,
+            f"{cause.similarity:.3f}",
+            f"{cause.weight:.0%}",
+            f"{cause.visits:g}",
+            f"{cause.value:+.3f}",
+            ", ".join(cause.episodes) or words.running,
+            " ".join(map(str, cause.rows)) or "–",
+            style="bold" if cause.action == mine.action else "",
+        )
+    listing.cut(len(found) - lines, words.more)
+    return listing
+
+
+def _without(of: Explanation, mine: Weighed, words: Words, lines: int) -> RenderableType:
+    heads = (words.episodes, words.would, words.instead)
+    listing = Listing(heads, texts=frozenset({0, 1}))
+    for other in of.without[:lines]:
+        is_turned = other.action != mine.action
+        said = Text(other.action, style="yellow") if is_turned else Text(words.still, style="dim")
+        listing.add(other.episode, said, f"{other.probability:.1%}")
+    listing.cut(len(of.without) - lines, words.more)
+    return listing

@@ -1,0 +1,1 @@
+"""`jitrl memory`: its commands, their options, import and where an export goes."""

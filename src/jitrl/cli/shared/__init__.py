@@ -1,0 +1,1 @@
+"""What several commands take and show: options, tables, progress and where output goes."""

@@ -1,0 +1,110 @@
+"""Cases out of thin air, for tests of what the doctor says about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from jitrl import presets
+from jitrl.analysis.doctor.case import Attempt, Case, Choice, Journal, Rows
+from jitrl.stores.stats import Stats
+from jitrl.types import State
+
+
+def choice(state="s", **changed):
+    """A decision with a neighbor, in which the model and the memory agree."""
+    values = {
+        "state": State(state),
+        "mode": "act",
+        "options": 3,
+        "known": 4,
+        "reached": 2,
+        "version": 1,
+        "turned": None,
+        "is_memorys": False,
+        "push": 2.0,
+        "spread": 3.0,
+        "is_outweighed": False,
+        "rows": (),
+    }
+    return Choice(**values | changed)
+
+
+def attempt(i, score=0.0, **changed):
+    """Episode number ``i``, judged by its score; ``t0`` unless another task is named."""
+    values = {
+        "key": f"e{i}",
+        "task": "t0",
+        "family": "",
+        "scope": "",
+        "seed": 0,
+        "number": i,
+        "score": score,
+        "judged": score,
+        "reason": "",
+        "basis": "test",
+        "is_waiting": False,
+        "delay": None,
+        "is_held": False,
+        "finished": float(i),
+        "choices": (),
+    }
+    return Attempt(**values | changed)
+
+
+def grid(scores, family="", scope="", task="t", choices=()):
+    """Attempts of ``scores`` [T, K], tasks in turn at each attempt."""
+    scores = np.asarray(scores, float)
+    return [
+        attempt(
+            k,
+            float(scores[t, k]),
+            key=f"{family}{task}{t}/{k}",
+            task=f"{family}{task}{t}",
+            family=family,
+            scope=scope,
+            choices=choices,
+        )
+        for k in range(scores.shape[1])
+        for t in range(len(scores))
+    ]
+
+
+def rows(*listed):
+    """Rows of (state, action, return, episode), by numbers; all of version 1."""
+    table = np.array([(s, a, e) for s, a, _, e in listed], np.int64).reshape(-1, 3)
+    keys = tuple(f"e{i}" for i in range(int(table[:, 2].max(initial=-1)) + 1))
+    returns = np.array([ret for _, _, ret, _ in listed], float)
+    return Rows(table[:, 0], table[:, 1], returns, np.ones(len(table), np.int64), table[:, 2], keys)
+
+
+def case(attempts=(), *, held=None, states=None, mixed=(), base=None, spent=None, **preset):
+    """A memory of these attempts, or (with ``base``) a run that is held against it."""
+    held = held if held is not None else rows()
+    states = states or {int(i): State(f"state {i}") for i in held.state}
+    stats = Stats(
+        *("m", 1, {}, 0, {}, 0, {}, {}, {}, {}, {}, {}, len(states), 0, 0, 0),
+        mixed=tuple(mixed),
+    )
+    journal = Journal(
+        Path("m.db"),
+        stats,
+        tuple(attempts),
+        held,
+        states,
+        dict.fromkeys(states, ""),
+        {i: f"e{i}" for i in range(1, 9)},
+    )
+    changed = presets.load("default").changed(retrieval=preset)
+    return Case("m", "memory", (journal,), changed, spent=spent, base=base)
+
+
+def many(n=40, choices=(), **changed):
+    """``n`` attempts at one task, every other one a success."""
+    return [attempt(i, float(i % 2), choices=choices, **changed) for i in range(n)]
+
+
+def tally(finding):
+    """Status and form, for short comparisons."""
+    return finding.status, finding.form

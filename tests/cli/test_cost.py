@@ -1,0 +1,70 @@
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from jitrl.analysis.price import NAMES, Assumptions
+from jitrl.cli.cost.words import LANGUAGES
+from jitrl.models.calls import Call
+from jitrl.run.ledger import Ledger
+
+
+def test_every_assumption_is_printed_beside_the_result_with_its_option(jitrl):
+    done = jitrl("cost")
+    assert (done.code, done.out) == (0, "")
+    for name in NAMES:
+        [line] = [x for x in done.err.splitlines() if f" --{name.replace('_', '-')} " in x]
+        assert line.endswith("assumed")
+        assert f"{getattr(Assumptions(), name):,.6g}" in line
+    assert "Both have cost the same after 139,000 tasks in use" in " ".join(done.err.split())
+
+
+def test_every_assumption_is_an_option_and_then_counts_as_given(jitrl):
+    args = [x for name in NAMES for x in (f"--{name.replace('_', '-')}", "0.5")]
+    data = jitrl("cost", *args, "--json").data
+    assert data["schema"] == "jitrl.cost/1"
+    assert all(one == {"value": 0.5, "origin": "given"} for one in data["assumptions"].values())
+    assert list(data["assumptions"]) == list(NAMES)
+
+
+def test_a_run_is_measured_and_what_is_given_counts_before_it(jitrl):
+    toy = ("--env", "toy", "--env-options", "tasks=4", "--model", "scripted")
+    jitrl("run", *toy, "--attempts", "2", "--agent", "static", "--out", "r")
+    done = jitrl("cost", "--run", "r")
+    assert (done.code, "--tokens-in" in done.err) == (2, True)  # a scripted model reads nothing
+    with closing(Ledger("r/ledger.db")) as ledger:
+        meter, call = ledger.meter("act"), Call("m", "letters", False, 8_000, 800)
+        meter.finish(meter.start(call), call)
+    found = jitrl("cost", "--run", "r", "--tokens-out", "7", "--json").data["assumptions"]
+    assert found["tokens_in"] == {"value": 1_000, "origin": "measured"}
+    assert found["tokens_out"] == {"value": 7, "origin": "given"}
+    assert found["judging"] == {"value": 0, "origin": "measured"}
+    assert found["gpus"]["origin"] == "assumed"
+    assert jitrl("cost", "--run", "nowhere").code == 2
+
+
+def test_totals_are_shown_for_the_volume_that_is_asked_for(jitrl):
+    data = jitrl("cost", "--volume", "200000", "--json").data
+    assert data["memory"]["volume"] == pytest.approx(54 + 200_000 * 0.024)
+    assert (data["even"], data["cheaper"]) == (pytest.approx(139_000), "tuning")
+    assert jitrl("cost", "--volume", "nan").code == 2
+
+
+def test_a_way_that_always_wins_is_said_in_place_of_an_even_volume(jitrl):
+    assert "Learning at inference is cheaper at any volume." in jitrl("cost", "--load", "0.1").err
+    assert jitrl("cost", "--load", "2").code == 3
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_account_fits_80_columns_in_both_languages(jitrl, lang):
+    err = jitrl("cost", "--lang", lang).err
+    assert max(map(cell_len, err.splitlines())) <= 80
+    assert list(LANGUAGES[lang].what) == list(NAMES)
+    assert LANGUAGES[lang].memory in err
+
+
+def test_the_account_in_the_docs_is_the_one_that_is_printed(jitrl):
+    page = (Path(__file__).parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    shown = page.partition("```text\n")[2].partition("```")[0].rstrip()
+    assert shown in jitrl("cost").err

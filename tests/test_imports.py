@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "types": frozenset({"types"}),
     "errors": frozenset({"extras"}),
     "extras": frozenset(),
-    "ports": frozenset({"types"}),
+    "ports": frozenset({"types", "ports"}),
     "training": frozenset({"types"}),
     "functions": frozenset({"errors"}),
     "language": frozenset(),

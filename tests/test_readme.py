@@ -120,7 +120,16 @@ def test_the_blocks_of_a_page_run_in_order_and_print_what_they_show(page, tmp_pa
     program = tmp_path / "page.py"
     program.write_text("".join(f"{code}\nprint({END!r})\n" for code, _ in parts), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-X", "utf8", str(program)],
+        [
+            sys.executable,
+            "-W",
+            "error",
+            "-W",
+            "ignore:an episode with key:UserWarning",
+            "-X",
+            "utf8",
+            str(program),
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,

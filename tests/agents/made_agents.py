@@ -11,6 +11,7 @@ ANSWERS = {
     "awm": '{"workflows": [{"description": "Win", "steps": ["push1", "push0"]}]}',
     "evotest": '{"guidance": ["Push another one."], "remember": [{"place": "stage0", "action": '
     '"push2"}], "temperature": 1.5, "explore": true, "notes": "all"}',
+    "rulebook": '{"rules": ["When you see stage0, push2"]}',
 }
 
 ALL = {
@@ -28,6 +29,8 @@ ALL = {
     "prompt-update": {},
     "replay-best": {},
     "oracle-hint": {},
+    "rulebook": {"attempts": 2},
+    "rulebook-model": {"attempts": 2, "author": "model"},
 }
 """Label to options; the part of the label before a dash and ``model`` is the agent's name."""
 

@@ -5,7 +5,7 @@ import pytest
 from rich.cells import cell_len
 
 from jitrl.analysis.price import NAMES, Assumptions
-from jitrl.cli.cost_words import LANGUAGES
+from jitrl.cli.cost.words import LANGUAGES
 from jitrl.models.calls import Call
 from jitrl.run.ledger import Ledger
 

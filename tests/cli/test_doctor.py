@@ -7,8 +7,8 @@ from rich.cells import cell_len
 import jitrl as package
 from jitrl.analysis.doctor import CHECKS
 from jitrl.analysis.doctor.finding import found
-from jitrl.cli.doctor import LANGUAGES
-from jitrl.cli.doctor_words import ailment, filled
+from jitrl.cli.doctor.command import LANGUAGES
+from jitrl.cli.doctor.words import ailment, filled
 
 GOOD = "names the order\namount is right\nno other change\ncustomer was told\n"
 OTHER = "fast\nfew clicks\npolite words\nshort answer\n"

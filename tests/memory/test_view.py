@@ -24,6 +24,7 @@ from jitrl.memory.view import Lens, View
 from jitrl.presets import load
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.embedder import HashedWords
+from jitrl.testing.rule_samples import sample_rule
 from jitrl.types import (
     Basis,
     Candidate,
@@ -125,6 +126,19 @@ def test_a_view_that_followed_every_change_equals_one_made_at_the_end(
             assert seen(again, version) == look
         middle = len(versions) // 2
         assert seen(View(store, "s", lens), versions[middle]) == looks[middle]
+
+
+def test_what_happens_to_rules_does_not_have_the_rows_read_again() -> None:
+    with SQLiteStore(":memory:") as store:
+        commit(store, episode("e0", [(0, "go", 1.0)]))
+        view = View(store, "s", Lens(load("default").rule, Retrieval(), GAMMA))
+        view.refresh()
+        before, rule = view.graph, sample_rule(scope="s")
+        store.add_rules([rule])
+        store.set_rule_status("active", [rule.id])
+        view.refresh()
+        assert view.graph is before
+        assert view.version == store.head() == 3
 
 
 def test_rewards_of_zero_and_one_in_turn_come_to_rest() -> None:

@@ -14,6 +14,7 @@ import pytest
 import jitrl as jitrl_package
 from jitrl.cli import main
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.rule_samples import played, sample_contrast, sample_rule
 from jitrl.testing.store_samples import put, sample_episode
 from jitrl.types import Outcome, Unscored
 
@@ -119,10 +120,59 @@ def test_quarantine_and_restore_change_rows_and_episodes(jitrl: Jitrl, file: Pat
     assert status_of(file, "订单-1") == ["active", "quarantined", "active"]
 
 
+def test_rules_are_shown_counted_exported_and_imported(
+    jitrl: Jitrl, file: Path, tmp_path: Path
+) -> None:
+    lines, other = tmp_path / "out.jsonl", tmp_path / "other.db"
+    rule = sample_rule(evidence=("c1",))
+    with SQLiteStore(file) as store:
+        store.add_rules([rule], [sample_contrast()])
+        played(store, "e1", [(rule.id, False)])
+    assert (
+        f"rule {rule.id} held out (chance 0.5), obeyed 2 of 3 times"
+        in jitrl("show", file, "e1").err
+    )
+    assert jitrl("stats", file, "--json").data["rules"]["candidate"] == 1
+    assert "4 episodes, 1 rule, 1 contrast written" in jitrl("export", file, lines).err
+    done = jitrl("import", other, lines, "--gamma", 0.5)
+    assert "4 episodes added with 9 rows" in done.err
+    assert "1 rules and 1 contrasts added" in done.err
+    with SQLiteStore(other) as store:
+        assert store.rule(rule.id).status == "quarantined"
+    assert jitrl("check", other).code == 0
+
+
+def test_an_import_of_rules_alone_makes_the_file(jitrl: Jitrl, file: Path, tmp_path: Path) -> None:
+    lines, other = tmp_path / "out.jsonl", tmp_path / "other.db"
+    with SQLiteStore(file, memory="book") as store:
+        store.add_rules([sample_rule()], principal="ann")
+    jitrl("export", file, lines, "--memory", "book")
+    done = jitrl("import", other, lines, "--trust", "--gamma", 0.5)
+    assert "1 rules and 0 contrasts added" in done.err
+    with SQLiteStore(other) as store:
+        assert (store.rules()[0].status, store.rules()[0].principal) == ("candidate", "ann")
+
+
+def test_episodes_are_imported_beside_rules_that_were_there_first(
+    jitrl: Jitrl, file: Path, tmp_path: Path
+) -> None:
+    lines, other = tmp_path / "out.jsonl", tmp_path / "other.db"
+    with SQLiteStore(other) as store:
+        store.add_rules([sample_rule()])
+    jitrl("export", file, lines)
+    assert "3 episodes added with 6 rows" in jitrl("import", other, lines).err
+
+
 def test_an_export_is_imported_into_quarantine(jitrl: Jitrl, file: Path, tmp_path: Path) -> None:
     lines, other = tmp_path / "out.jsonl", tmp_path / "other.db"
     done = jitrl("export", file, lines, "--json")
-    assert done.data == {"schema": "jitrl.memory.export/1", "episodes": 3, "target": str(lines)}
+    assert done.data == {
+        "schema": "jitrl.memory.export/1",
+        "episodes": 3,
+        "rules": 0,
+        "contrasts": 0,
+        "target": str(lines),
+    }
     assert len(lines.read_bytes().splitlines()) == 3
     done = jitrl("import", other, lines, "--gamma", 0.5, "--json")
     assert done.data == {
@@ -132,6 +182,8 @@ def test_an_export_is_imported_into_quarantine(jitrl: Jitrl, file: Path, tmp_pat
         "rows": 6,
         "quarantined": 6,
         "skipped": [],
+        "rules": 0,
+        "contrasts": 0,
     }
     assert status_of(other, "订单-1") == ["quarantined"] * 3
     again = jitrl("import", other, lines, "--gamma", 0.5)

@@ -165,7 +165,7 @@ STEP = {"state": 0, "action": "go"}
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": "jitrl.rule"}, "schema is 'jitrl.rule', expected 'jitrl.episode'"),
+        ({"schema": "jitrl.row"}, "schema is 'jitrl.row', expected 'jitrl.episode'"),
         ({"version": 2}, "version is 2, this jitrl reads version 1"),
         ({"extra": 1}, "unknown field `extra`"),
         ({"key": ""}, "key is empty; an episode needs a key"),

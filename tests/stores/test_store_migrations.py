@@ -10,6 +10,7 @@ import pytest
 from jitrl.errors import StoreError, StoreVersionError
 from jitrl.stores import schema
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.rule_samples import played, sample_contrast, sample_rule
 from jitrl.testing.store_samples import put, sample_episode
 
 
@@ -48,6 +49,16 @@ def version_of(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
+def without_rules(db: sqlite3.Connection) -> None:
+    """As schema 2 was."""
+    for table in ("rule_use", "change_rule", "contrast", "rule"):
+        db.execute(f"DROP TABLE {table}")
+
+
+def described(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    return db.execute("SELECT name, sql FROM sqlite_master WHERE sql <> '' ORDER BY 1").fetchall()
+
+
 def test_the_shipped_migrations_reach_the_shipped_version() -> None:
     assert sorted(schema.MIGRATIONS) == list(range(1, schema.VERSION))
 
@@ -55,12 +66,36 @@ def test_the_shipped_migrations_reach_the_shipped_version() -> None:
 def test_a_file_of_schema_1_learns_to_say_how_judgments_came_about(
     old: Path, db: sqlite3.Connection
 ) -> None:
+    without_rules(db)
     db.execute("ALTER TABLE judgment DROP COLUMN info")
     db.execute("PRAGMA user_version = 1")
     with SQLiteStore(old) as store:
         assert [record.judgment.info for record in store.records()] == [{}, {}]
         put(store, sample_episode("e3"))
         assert store.check() == []
+    assert version_of(db) == NOW
+
+
+def test_a_file_of_schema_2_keeps_its_episodes_and_takes_rules(
+    old: Path, db: sqlite3.Connection
+) -> None:
+    with SQLiteStore(old) as store:
+        before = (list(store.episodes()), list(store.changes(0)))
+    tables = described(db)
+    without_rules(db)
+    db.execute("PRAGMA user_version = 2")
+    assert described(db) != tables
+    with pytest.raises(StoreError, match="of an older schema"):
+        SQLiteStore(old, readonly=True)
+    with SQLiteStore(old) as store:
+        assert (list(store.episodes()), list(store.changes(0))) == before
+        assert (store.rules(), store.contrasts(), store.rule_uses()) == ((), (), {})
+        rule = sample_rule(evidence=("c1",))
+        store.add_rules([rule], [sample_contrast()])
+        played(store, "e3", [(rule.id, True)])
+        assert (store.head(), len(store.rule_uses()[rule.id])) == (4, 1)
+        assert store.check() == []
+    assert described(db) == tables
     assert version_of(db) == NOW
 
 

@@ -9,6 +9,7 @@ import pytest
 from jitrl.stores.rebuild import Difference, rebuild
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.stores.stats import Mixture
+from jitrl.testing.rule_samples import TEXTS, played, sample_contrast, sample_rule
 from jitrl.testing.store_samples import (
     derive,
     put,
@@ -161,6 +162,56 @@ BROKEN = {
         "DELETE FROM decision WHERE episode_id = 3"
     ),
 }
+BROKEN_RULES = {
+    "every rule was brought by an entry of the version stream, with a known status": [
+        "DELETE FROM change_rule WHERE rule_id = 2",
+        "UPDATE change_rule SET status = 'lost' WHERE version = 1",
+        "UPDATE change SET kind = 'append' WHERE version = 1",
+    ],
+    "the contrasts that a rule rests on are there, and an entry brought them": [
+        "DELETE FROM contrast",
+        "UPDATE contrast SET version = 2",
+        "UPDATE contrast SET version = 9",
+    ],
+    "a use is of a rule and an episode of one memory, drawn by a chance": [
+        "UPDATE rule SET memory_id = 2 WHERE id = 1",
+        "UPDATE rule_use SET chance = 0.0",
+        "UPDATE rule_use SET chance = 1.0, told = 0",
+        "UPDATE rule_use SET obeyed = occasions + 1",
+    ],
+    "the id of a rule fits its text": ["UPDATE rule SET text = 'other' WHERE id = 2"],
+    "SQLite's integrity check": ["UPDATE rule_use SET rule_id = 9"],
+}
+
+
+@pytest.mark.parametrize(
+    ("rule", "statement"), [(rule, one) for rule, some in BROKEN_RULES.items() for one in some]
+)
+def test_what_does_not_hold_of_rules_is_found(tmp_path: Path, rule: str, statement: str) -> None:
+    path = tmp_path / "memory.db"
+    with SQLiteStore(path) as store, SQLiteStore(path, memory="other"):
+        one, two = sample_rule(evidence=("c1",)), sample_rule(TEXTS[1])
+        store.add_rules([one, two], [sample_contrast()])
+        played(store, "e1", [(one.id, True)])
+        assert store.check() == []
+    db = sqlite3.connect(path)
+    assert db.execute(statement).rowcount > 0
+    db.commit()
+    db.close()
+    with SQLiteStore(path) as store:
+        assert rule in {p.rule for p in store.check()}
+
+
+def test_rules_are_counted_by_status_with_what_they_rest_on() -> None:
+    with SQLiteStore(":memory:") as store:
+        one, two = sample_rule(evidence=("c1",)), sample_rule(TEXTS[1])
+        store.add_rules([one, two], [sample_contrast()])
+        store.set_rule_status("active", [two.id])
+        played(store, "good", [(one.id, True), (two.id, False)])
+        store.set_status("quarantined", episodes=["good"])
+        found = store.stats()
+        assert found.rules == {"candidate": 1, "active": 1, "retired": 0, "quarantined": 0}
+        assert (found.contrasts, found.rule_uses, found.tainted_rules) == (1, 2, 1)
 
 
 def test_a_memory_where_all_has_happened_is_whole(tmp_path: Path) -> None:

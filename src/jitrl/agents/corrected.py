@@ -243,8 +243,11 @@ class CorrectedEpisode:
 
     def learn(self, episode: Episode) -> Receipt:
         """The episode is over: judge it, derive its rows, and commit them."""
-        noted = self._begun("learn").noted(episode)
-        return self._agent.learn(replace(noted, holdout=self.held_out))
+        return self._agent.learn(self.noted(episode))
+
+    def noted(self, episode: Episode) -> Episode:
+        """The episode with what is written down of it beside its steps."""
+        return replace(self._begun("learn").noted(episode), holdout=self.held_out)
 
     def _begun(self, call: str) -> Attended:
         if self._attended is None:

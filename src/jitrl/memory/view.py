@@ -184,7 +184,7 @@ class View:
         again = False
         for change in changes(self.store, after, head, self.scope, self._inactive):
             if change.kind != "append":
-                again = True
+                again = again or bool(change.rows)
             elif not again:
                 self._append(change.rows)
                 again = self._has_moved()

@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jitrl.core.sentences import rule_id
 from jitrl.errors import RecordError
 from jitrl.stores import packing
 from jitrl.stores.writes import scope_key, state_digest
-from jitrl.types import State
+from jitrl.types import RULE_STATUSES, State
 
 _SHOWN = 20
 """Findings of one kind that are listed; a count says how many more there are."""
@@ -98,6 +99,32 @@ _QUERIES = (
         WHERE r.status <> CASE last.kind WHEN 'quarantine' THEN 1 WHEN 'restore' THEN 0
             WHEN 'retire' THEN 2 ELSE r.born END""",
     ),
+    (
+        "every rule was brought by an entry of the version stream, with a known status",
+        f"""SELECT 'rule ' || r.key FROM rule r WHERE NOT EXISTS (
+            SELECT 1 FROM change_rule h JOIN change c USING (memory_id, version)
+            WHERE h.rule_id = r.id AND h.memory_id = r.memory_id AND c.kind = 'rules')
+        UNION ALL SELECT 'rule ' || r.key || ', version ' || h.version || ': ' || h.status
+        FROM change_rule h JOIN rule r ON r.id = h.rule_id
+        WHERE h.status NOT IN {RULE_STATUSES}""",
+    ),
+    (
+        "the contrasts that a rule rests on are there, and an entry brought them",
+        """SELECT 'rule ' || r.key || ': ' || v.value FROM change_rule h
+        JOIN rule r ON r.id = h.rule_id JOIN json_each(h.evidence) v
+        WHERE NOT EXISTS (SELECT 1 FROM contrast c
+            WHERE c.memory_id = r.memory_id AND c.key = v.value AND c.version <= h.version)
+        UNION ALL SELECT 'contrast ' || k.key FROM contrast k WHERE NOT EXISTS (
+            SELECT 1 FROM change c WHERE c.memory_id = k.memory_id AND c.version = k.version
+                AND c.kind = 'rules')""",
+    ),
+    (
+        "a use is of a rule and an episode of one memory, drawn by a chance",
+        """SELECT 'episode ' || e.key || ': rule ' || r.key FROM rule_use u
+        JOIN rule r ON r.id = u.rule_id JOIN episode e ON e.id = u.episode_id
+        WHERE e.memory_id <> r.memory_id OR NOT (u.chance > 0.0 AND u.chance <= 1.0)
+            OR (u.chance = 1.0 AND NOT u.told) OR u.obeyed NOT BETWEEN 0 AND u.occasions""",
+    ),
 )
 
 
@@ -107,6 +134,7 @@ def problems(db: sqlite3.Connection) -> Iterator[Problem]:
     for rule, query in _QUERIES:
         yield from _capped(rule, _found(db, query))
     yield from _capped("the digest of a state fits its text", _states(db))
+    yield from _capped("the id of a rule fits its text", _rules(db))
     yield from _capped("decisions can be read back, one for each step that has one", _decisions(db))
 
 
@@ -142,6 +170,12 @@ def _states(db: sqlite3.Connection) -> Iterator[str]:
     ):
         if state_digest(scope_key(memory, scope), State(*texts)) != digest:
             yield f"state {i}"
+
+
+def _rules(db: sqlite3.Connection) -> Iterator[str]:
+    for key, text in db.execute("SELECT key, text FROM rule"):
+        if rule_id(text) != key:
+            yield f"rule {key}"
 
 
 def _decisions(db: sqlite3.Connection) -> Iterator[str]:

@@ -8,8 +8,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from jitrl.errors import InputError
 from jitrl.ports import ChangeKind, Receipt
-from jitrl.stores import packing, reads, stream, writes
+from jitrl.stores import packing, reads, rulebook, stream, writes
 from jitrl.stores.records import (
     EpisodeRecord,
     OutcomeEntry,
@@ -43,6 +44,7 @@ def prepare(record: EpisodeRecord, rows: Sequence[Row]) -> Prepared:
     for entry in record.outcomes:
         if entry.outcome is not None:
             check_outcome(entry.outcome, e.key)
+    rulebook.check_uses(record.uses, e.key)
     states = [s for t in e.steps for s in (t.state, t.next_state)]
     return Prepared(
         record, rows, packing.pack([t.decision for t in e.steps]), states + _states(rows)
@@ -59,6 +61,7 @@ def commit(db: sqlite3.Connection, memory_id: int, new: Prepared) -> Receipt:
     ids = writes.put_states(db, memory_id, record.episode.scope, new.states)
     episode_id = writes.put_episode(db, memory_id, record, new.body, ids)
     writes.put_outcomes(db, episode_id, record.outcomes)
+    rulebook.put_uses(db, memory_id, episode_id, record.uses)
     version = writes.put_rows(
         db,
         memory_id,
@@ -152,13 +155,14 @@ def set_status(
     db: sqlite3.Connection,
     memory_id: int,
     status: Literal["active", "quarantined"],
-    *,
     rows: Collection[int],
     episodes: Collection[str],
     reason: str,
     principal: str,
 ) -> int:
     """Quarantine or restore rows as one entry of the stream; returns how many changed."""
+    if status not in ("active", "quarantined"):
+        raise InputError(f"status {status!r} must be 'active' or 'quarantined'")
     kind: ChangeKind = "restore" if status == "active" else "quarantine"
     mark = status == "quarantined"
     touched = stream.rows_by_id(db, memory_id, rows)

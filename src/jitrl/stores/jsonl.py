@@ -1,14 +1,15 @@
-"""A memory as JSON lines: one episode a line, all or nothing when it comes back."""
+"""A memory as JSON lines: one episode, rule or contrast a line, all or nothing when it is read."""
 
 from __future__ import annotations
 
 import codecs
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from jitrl.errors import RecordError
-from jitrl.stores import line
-from jitrl.stores.records import Derive, EpisodeRecord
+from jitrl.stores import line, line_rules
+from jitrl.stores.records import Derive, EpisodeRecord, RuleRecord
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Scored
 
@@ -30,6 +31,7 @@ class Imported:
         duplicates: Lines whose key was in the memory already; nothing was written for them.
         rows: Rows that were derived from the added episodes.
         quarantined: Those of them that are in quarantine.
+        rules, contrasts: Those that were added.
     """
 
     episodes: int
@@ -37,15 +39,38 @@ class Imported:
     rows: int
     quarantined: int
     skipped: tuple[Skipped, ...] = ()
+    rules: int = 0
+    contrasts: int = 0
 
 
 def export(store: SQLiteStore, *, scope: str | None = None) -> Iterator[bytes]:
     """The memory as lines (with their line end), in commit order.
 
-    Episodes with decisions, outcome history, present judgment and quarantine; rows follow from
-    them. Earlier judgments and retired rows are left out.
+    Episodes with decisions, outcome history, present judgment, quarantine and the rules they used;
+    rows follow from them. Earlier judgments and retired rows are left out. Before them come the
+    rules with their history, and before these what they rest on.
     """
-    return (line.dump(record) for record in store.records(scope=scope))
+    contrasts, rules = set[str](), set[str]()
+
+    def with_evidence(records: Iterable[RuleRecord]) -> Iterator[bytes]:
+        for record in records:
+            missing = set(record.rule.evidence) - contrasts
+            for contrast in store.contrasts(ids=missing) if missing else ():
+                contrasts.add(contrast.id)
+                yield line_rules.dump_contrast(contrast)
+            rules.add(record.rule.id)
+            yield line_rules.dump_rule(record)
+
+    for contrast in store.contrasts(scope=scope):
+        contrasts.add(contrast.id)
+        yield line_rules.dump_contrast(contrast)
+    yield from with_evidence(store.rule_records(scope=scope))
+    for record in store.records(scope=scope):
+        # Of another scope, or added since the rules were read.
+        missing = {use.rule for use in record.uses} - rules
+        if missing:
+            yield from with_evidence(store.rule_records(ids=missing))
+        yield line.dump(record)
 
 
 def read(
@@ -58,22 +83,23 @@ def read(
     skip_bad: bool = False,
     principal: str = "import",
 ) -> Imported:
-    """Add the episodes of ``lines``: all or none, or all but the bad ones.
+    """Add the episodes, rules and contrasts of ``lines``: all or none, or all but the bad ones.
 
     What comes from elsewhere counts as basis ``import`` of ``principal`` and starts in quarantine;
-    what it said of itself stays in ``info["import"]``. Keys that are there already are left alone,
-    so doing it twice is harmless.
+    what an episode said of itself stays in ``info["import"]``, the status that a rule had in the
+    reason of its quarantine. Keys that are there already are left alone, so doing it twice is
+    harmless.
 
     Args:
         derive: Makes the rows of an episode.
         name: Of the file, for messages.
-        trust: Keep basis, principals and quarantine as the file has them.
+        trust: Keep basis, principals, quarantine and the history of rules as the file has them.
         skip_bad: Leave bad lines out and report them.
 
     Raises:
         RecordError: With the line number, if a line is bad; nothing is added then.
     """
-    episodes = duplicates = rows = quarantined = 0
+    episodes = duplicates = rows = quarantined = rules = contrasts = 0
     skipped: list[Skipped] = []
     with store.batch():
         for number, text in enumerate(lines, 1):
@@ -82,6 +108,15 @@ def read(
             if not text.strip():
                 continue
             try:
+                schema = line_rules.schema_of(text)
+                if schema == line_rules.RULE:
+                    is_new = _read_rule(store, text, trust, principal)
+                    rules, duplicates = rules + is_new, duplicates + (not is_new)
+                    continue
+                if schema == line_rules.CONTRAST:
+                    is_new = _read_contrast(store, text, trust, principal)
+                    contrasts, duplicates = contrasts + is_new, duplicates + (not is_new)
+                    continue
                 record = line.parse(text)
                 if not trust:
                     record = _distrusted(record, principal)
@@ -102,7 +137,33 @@ def read(
                     if record.is_quarantined
                     else sum(row.step in held for row in derived)
                 )
-    return Imported(episodes, duplicates, rows, quarantined, tuple(skipped))
+    return Imported(episodes, duplicates, rows, quarantined, tuple(skipped), rules, contrasts)
+
+
+def _read_rule(store: SQLiteStore, text: bytes, trust: bool, principal: str) -> bool:
+    """Whether it was new."""
+    record = line_rules.parse_rule(text)
+    if not trust:
+        last, evidence = record.changes[-1], tuple(e for c in record.changes for e in c.evidence)
+        change = replace(
+            last,
+            status="quarantined",
+            reason=f"imported; it was {last.status}: {last.reason}",
+            principal=principal,
+            at=time.time(),
+            evidence=tuple(dict.fromkeys(evidence)),
+        )
+        record = RuleRecord(record.rule, (change,))
+    return store.commit_rule(record)
+
+
+def _read_contrast(store: SQLiteStore, text: bytes, trust: bool, principal: str) -> bool:
+    """Whether it was new."""
+    contrast = line_rules.parse_contrast(text)
+    is_new = not store.contrasts(ids=[contrast.id])
+    by = contrast.principal if trust else principal
+    store.add_rules((), (contrast,), reason="import", principal=by)
+    return is_new
 
 
 def _distrusted(record: EpisodeRecord, principal: str) -> EpisodeRecord:

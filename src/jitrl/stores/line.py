@@ -20,6 +20,7 @@ from jitrl.types import (
     Lesson,
     Neighbor,
     Outcome,
+    RuleUse,
     Scored,
     State,
     Transition,
@@ -113,12 +114,23 @@ class JudgmentLine(_Strict, frozen=True):
     info: dict[str, Any] = {}
 
 
+class UseLine(_Strict, frozen=True):
+    """A rule that could be told in the episode."""
+
+    rule: str
+    told: bool
+    chance: float
+    occasions: int = 0
+    obeyed: int = 0
+
+
 class EpisodeLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One line.
 
     Attributes:
         quarantined: Steps whose row is in quarantine.
         is_quarantined: Rows that are derived later start in quarantine.
+        uses: Left out where there are none.
     """
 
     schema: str
@@ -140,6 +152,7 @@ class EpisodeLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     started: float = 0.0
     finished: float = 0.0
     info: dict[str, Any] = {}
+    uses: tuple[UseLine, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 _encode = msgspec.json.Encoder().encode
@@ -214,6 +227,8 @@ def dump(record: EpisodeRecord) -> bytes:
         e.started,
         e.finished,
         dict(e.info),
+        tuple(UseLine(u.rule, u.told, u.chance, u.occasions, u.obeyed) for u in record.uses)
+        or msgspec.UNSET,
     )
     return _encode(line) + b"\n"
 
@@ -272,7 +287,15 @@ def _record(line: EpisodeLine) -> EpisodeRecord:
         line.info,
     )
     return EpisodeRecord(
-        episode, _judgment(line.judgment), outcomes, line.is_quarantined, line.quarantined
+        episode,
+        _judgment(line.judgment),
+        outcomes,
+        line.is_quarantined,
+        line.quarantined,
+        uses=tuple(
+            RuleUse(u.rule, line.key, u.told, u.chance, u.occasions, u.obeyed)
+            for u in line.uses or ()
+        ),
     )
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from jitrl.errors import StoreError
 from jitrl.ports import DecisionRecord
-from jitrl.stores import packing
+from jitrl.stores import packing, rulebook_reads
 from jitrl.stores.records import EpisodeRecord, OutcomeEntry, decision_id
 from jitrl.stores.stream import RowReader, in_chunks
 from jitrl.types import Episode, Judgment, Outcome, Scored, Transition, Unscored
@@ -104,7 +104,8 @@ def read_record(
         finished,
         msgspec.json.decode(info),
     )
-    return EpisodeRecord(episode, judgment, outcomes, quarantined == 1, held, version)
+    uses = rulebook_reads.episode_uses(db, i, key)
+    return EpisodeRecord(episode, judgment, outcomes, quarantined == 1, held, version, uses)
 
 
 def read_decisions(db: sqlite3.Connection, episode_id: int, key: str) -> list[Any]:
@@ -160,6 +161,23 @@ def read_decision_records(
             DecisionRecord(decision_id(key, step), key, step, task, scope, at, action, decision)  # type: ignore[arg-type]
         )
     return out
+
+
+def must_find_decision(
+    db: sqlite3.Connection, memory_id: int, key: str, step: int
+) -> DecisionRecord:
+    """One decision.
+
+    Raises:
+        StoreError: If there is no such episode or step, or it was decided elsewhere.
+    """
+    raw = must_find(db, memory_id, key)
+    found = read_decision_records(db, [(raw[0], step)])
+    if not found:
+        known = read_decisions(db, raw[0], key)
+        last = f"; its last one is {key}#{len(known) - 1}" if known else "; it has none"
+        raise StoreError(f"episode {key!r} has no decision at step {step}{last}")
+    return found[0]
 
 
 def _steps(

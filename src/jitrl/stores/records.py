@@ -17,6 +17,9 @@ from jitrl.types import (
     Judgment,
     Outcome,
     Row,
+    Rule,
+    RuleChange,
+    RuleUse,
     Scored,
 )
 
@@ -50,6 +53,7 @@ class EpisodeRecord:
         is_quarantined: Rows that are derived later start in quarantine.
         quarantined: Steps whose row is quarantined now.
         version: Version of the memory that brought the present judgment.
+        uses: Rules that could be told in it.
     """
 
     episode: Episode
@@ -58,6 +62,15 @@ class EpisodeRecord:
     is_quarantined: bool = False
     quarantined: tuple[int, ...] = ()
     version: int = 0
+    uses: tuple[RuleUse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRecord:
+    """A rule with its history, oldest first; never empty."""
+
+    rule: Rule
+    changes: tuple[RuleChange, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,71 @@ from jitrl.errors import StoreError, StoreVersionError
 APPLICATION_ID = 0x4A695452
 """Marks an SQLite file as ours (``JiTR``)."""
 
-VERSION = 2
+VERSION = 3
 """Schema this package reads and writes (``PRAGMA user_version``)."""
 
 Migration = Callable[[sqlite3.Connection], object]
 
 MIGRATIONS: Mapping[int, Migration] = {
     1: lambda db: db.execute("ALTER TABLE judgment ADD COLUMN info TEXT NOT NULL DEFAULT '{}'"),
+    2: lambda db: [db.execute(statement) for statement in RULE_TABLES],
 }
 """From version n to n + 1, by n. Runs inside one transaction; must not commit."""
+
+# What version 3 added; one that changes these statements leaves a copy of them to migration 2.
+RULE_TABLES: tuple[str, ...] = (
+    # The sentences of a rulebook; written once. `key` is the digest of the text, so a memory has
+    # a text once. `entities` and `parents` (keys of rules) are JSON lists.
+    """CREATE TABLE rule(
+        id INTEGER PRIMARY KEY,
+        memory_id INTEGER NOT NULL REFERENCES memory,
+        key TEXT NOT NULL,
+        text TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        entities TEXT NOT NULL,
+        entry REAL NOT NULL,
+        author TEXT NOT NULL,
+        parents TEXT NOT NULL,
+        UNIQUE(memory_id, key))""",
+    # What rules are distilled from; `good` and `bad` (keys of episodes) and `scores` are JSON.
+    """CREATE TABLE contrast(
+        id INTEGER PRIMARY KEY,
+        memory_id INTEGER NOT NULL REFERENCES memory,
+        key TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        task TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        round INTEGER NOT NULL,
+        goal TEXT NOT NULL,
+        good TEXT NOT NULL,
+        bad TEXT NOT NULL,
+        scores TEXT NOT NULL,
+        created REAL NOT NULL,
+        version INTEGER NOT NULL,
+        UNIQUE(memory_id, key))""",
+    # What an entry of the version stream (kind `rules`) did to a rule: the status it has from then
+    # on, and the contrasts (their keys, as JSON) that the entry brought.
+    """CREATE TABLE change_rule(
+        memory_id INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        rule_id INTEGER NOT NULL REFERENCES rule,
+        status TEXT NOT NULL,
+        evidence TEXT NOT NULL,
+        PRIMARY KEY(memory_id, version, rule_id)) WITHOUT ROWID""",
+    "CREATE INDEX change_rule_rule ON change_rule(rule_id)",
+    # Rules that could be told in an episode; written with it. What came of it is not here: it is
+    # the episode's present judgment.
+    """CREATE TABLE rule_use(
+        episode_id INTEGER NOT NULL REFERENCES episode,
+        rule_id INTEGER NOT NULL REFERENCES rule,
+        told INTEGER NOT NULL,
+        chance REAL NOT NULL,
+        occasions INTEGER NOT NULL,
+        obeyed INTEGER NOT NULL,
+        PRIMARY KEY(episode_id, rule_id)) WITHOUT ROWID""",
+    "CREATE INDEX rule_use_rule ON rule_use(rule_id)",
+)
 
 # What VERSION looks like. A new version changes these statements and adds a migration that gives
 # a file of the version before the same tables.
@@ -119,7 +175,8 @@ TABLES = (
         novelty REAL NOT NULL,
         born INTEGER NOT NULL,
         status INTEGER NOT NULL)""",
-    # The version stream: append (with the judgment that brought rows), quarantine, restore, retire.
+    # The version stream: append (with the judgment that brought rows), quarantine, restore, retire,
+    # rules.
     """CREATE TABLE change(
         memory_id INTEGER NOT NULL REFERENCES memory,
         version INTEGER NOT NULL,
@@ -136,6 +193,7 @@ TABLES = (
         version INTEGER NOT NULL,
         row_id INTEGER NOT NULL REFERENCES row,
         PRIMARY KEY(memory_id, version, row_id)) WITHOUT ROWID""",
+    *RULE_TABLES,
 )
 
 _NAMES = frozenset(table.split("(")[0].split()[2] for table in TABLES if "TABLE" in table)

@@ -5,26 +5,39 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import msgspec
 
-from jitrl.errors import ConfigError, InputError, StoreError
+from jitrl.errors import ConfigError, StoreError
 from jitrl.ports import Change, DecisionRecord, Outline, Receipt
-from jitrl.stores import checks, journal, outlines, reads, stats, stream
+from jitrl.stores import checks, journal, outlines, reads, rulebook, rulebook_reads, stats, stream
 from jitrl.stores.checks import Problem
 from jitrl.stores.connection import Connection
 from jitrl.stores.records import (
     EpisodeRecord,
     EpisodeSummary,
     OutcomeEntry,
+    RuleRecord,
     check_json,
     parse_decision_id,
 )
 from jitrl.stores.stats import Stats
-from jitrl.types import Episode, Judgment, Outcome, Row
+from jitrl.types import (
+    Contrast,
+    Episode,
+    Judgment,
+    Outcome,
+    Row,
+    Rule,
+    RuleChange,
+    RuleCounts,
+    RuleStatus,
+    RuleUse,
+    ScoredUse,
+)
 
 _PAGE = 256
 """Changes or decisions that are read in one transaction."""
@@ -111,18 +124,25 @@ class SQLiteStore:
             self._id = before
             raise
 
-    def commit(self, episode: Episode, judgment: Judgment, rows: Sequence[Row]) -> Receipt:
-        """Write an episode, its judgment and rows in one transaction, once per key.
+    def commit(
+        self,
+        episode: Episode,
+        judgment: Judgment,
+        rows: Sequence[Row],
+        uses: Sequence[RuleUse] = (),
+    ) -> Receipt:
+        """Write an episode, its judgment, rows and uses in one transaction, once per key.
 
         An ``Unscored`` episode is journaled and counted, and must come without rows.
 
         Raises:
-            InputError: If a value cannot be stored, or rows do not belong to the episode.
+            InputError: If a value cannot be stored, rows or uses do not belong to the episode, or
+                a rule is not there.
             StoreError: If the file cannot be written; nothing was.
         """
-        now = time.time()
-        outcomes = (OutcomeEntry(episode.outcome, now),) if episode.outcome else ()
-        return self.commit_record(EpisodeRecord(episode, judgment, outcomes), rows)
+        outcomes = (OutcomeEntry(episode.outcome, time.time()),) if episode.outcome else ()
+        record = EpisodeRecord(episode, judgment, outcomes, uses=tuple(uses))
+        return self.commit_record(record, rows)
 
     def commit_record(self, record: EpisodeRecord, rows: Sequence[Row]) -> Receipt:
         """As ``commit``, with the outcome history and quarantine of an episode from elsewhere."""
@@ -167,18 +187,32 @@ class SQLiteStore:
             InputError: If ``status`` is neither ``active`` nor ``quarantined``.
             StoreError: If a row or episode does not exist; nothing changes then.
         """
-        if status not in ("active", "quarantined"):
-            raise InputError(f"status {status!r} must be 'active' or 'quarantined'")
         with self._db.writing() as db:
-            return journal.set_status(
-                db,
-                self._id,
-                status,
-                rows=rows,
-                episodes=episodes,
-                reason=reason,
-                principal=principal,
-            )
+            return journal.set_status(db, self._id, status, rows, episodes, reason, principal)
+
+    def add_rules(
+        self,
+        rules: Sequence[Rule],
+        contrasts: Sequence[Contrast] = (),
+        *,
+        reason: str = "",
+        principal: str = "",
+    ) -> tuple[str, ...]:
+        """The ids of those that were new. What is said of rules is in ``ports.rules.RuleStore``."""
+        with self._db.writing() as db:
+            return rulebook.add(db, self._id, rules, contrasts, reason, principal)
+
+    def commit_rule(self, record: RuleRecord) -> bool:
+        """Add a rule from elsewhere with its history, unless it is there; whether it was new."""
+        with self._db.writing() as db:
+            return rulebook.put_record(db, self._id, record)
+
+    def set_rule_status(
+        self, status: RuleStatus, ids: Collection[str], *, reason: str = "", principal: str = ""
+    ) -> int:
+        """Returns how many changed."""
+        with self._db.writing() as db:
+            return rulebook.set_status(db, self._id, status, ids, reason, principal)
 
     def configure(self, settings: Mapping[str, Any]) -> None:
         """Remember the settings that derive rows (``gamma`` …), for a later rebuild or import."""
@@ -281,13 +315,7 @@ class SQLiteStore:
         """
         key, step = parse_decision_id(id)
         with self._db.reading() as db:
-            raw = reads.must_find(db, self._id, key)
-            found = reads.read_decision_records(db, [(raw[0], step)])
-            known = [] if found else reads.read_decisions(db, raw[0], key)
-        if not found:
-            last = f"; its last one is {key}#{len(known) - 1}" if known else "; it has none"
-            raise StoreError(f"episode {key!r} has no decision at step {step}{last}")
-        return found[0]
+            return reads.must_find_decision(db, self._id, key, step)
 
     def decisions(self, *, scope: str | None = None) -> Iterator[DecisionRecord]:
         """Journaled decisions by the memory version they read, then in commit order."""
@@ -300,6 +328,58 @@ class SQLiteStore:
                 return
             yield from records
             after = page[-1]
+
+    def rules(
+        self,
+        *,
+        scope: str | None = None,
+        status: RuleStatus | None = None,
+        until: int | None = None,
+    ) -> tuple[Rule, ...]:
+        """In the order they came."""
+        with self._db.reading() as db:
+            return rulebook_reads.rules(db, self._id, scope=scope, status=status, until=until)
+
+    def rule(self, id: str) -> Rule:
+        """One rule."""
+        with self._db.reading() as db:
+            return rulebook_reads.must_find(db, self._id, id).rule
+
+    def rule_history(self, id: str) -> tuple[RuleChange, ...]:
+        """Oldest first."""
+        with self._db.reading() as db:
+            return rulebook_reads.must_find(db, self._id, id).changes
+
+    def rule_records(
+        self, *, scope: str | None = None, ids: Iterable[str] | None = None
+    ) -> list[RuleRecord]:
+        """Rules with their history, in the order they came; unknown ids are left out."""
+        with self._db.reading() as db:
+            return rulebook_reads.records(db, self._id, scope=scope, ids=ids)
+
+    def contrasts(
+        self, *, scope: str | None = None, task: str | None = None, ids: Iterable[str] | None = None
+    ) -> tuple[Contrast, ...]:
+        """In the order they came; unknown ids are left out."""
+        with self._db.reading() as db:
+            return rulebook_reads.contrasts(db, self._id, scope=scope, task=task, ids=ids)
+
+    def rule_uses(
+        self, ids: Collection[str] | None = None, *, until: int | None = None
+    ) -> dict[str, tuple[ScoredUse, ...]]:
+        """The uses of each rule that have a score, oldest first."""
+        with self._db.reading() as db:
+            return rulebook_reads.uses(db, self._id, ids, until)
+
+    def rule_counts(self, success: float, *, until: int | None = None) -> dict[str, RuleCounts]:
+        """How each rule has fared."""
+        with self._db.reading() as db:
+            return rulebook_reads.counts(db, self._id, success, until)
+
+    def tainted(self, *, scope: str | None = None) -> dict[str, tuple[str, ...]]:
+        """Rules that rest on episodes in quarantine, and which."""
+        with self._db.reading() as db:
+            return rulebook_reads.tainted(db, self._id, scope)
 
     def summaries(
         self, *, scope: str | None = None, task: str | None = None, limit: int = -1

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import msgspec
 
+from jitrl.stores import rulebook_reads
 from jitrl.stores.records import EpisodeSummary
 from jitrl.stores.writes import STATUS
+from jitrl.types import RULE_STATUSES
 
 _PRESENT = """SELECT j.* FROM judgment j JOIN episode e ON e.id = j.episode_id
     WHERE e.memory_id = :memory
@@ -45,6 +47,10 @@ class Stats:
         states: Distinct states.
         decisions: Journaled decisions.
         outcomes: Entries of all outcome histories.
+        rules: By status.
+        contrasts: What rules were distilled from.
+        rule_uses: Rules that could be told, over all episodes.
+        tainted_rules: Rules that rest on an episode in quarantine.
         bytes: Size of the file with its log.
         mixed: What a report must not average over.
     """
@@ -64,6 +70,10 @@ class Stats:
     states: int
     decisions: int
     outcomes: int
+    rules: dict[str, int]
+    contrasts: int
+    rule_uses: int
+    tainted_rules: int
     bytes: int
     mixed: tuple[Mixture, ...]
 
@@ -121,6 +131,14 @@ def collect(db: sqlite3.Connection, memory_id: int, memory: str, size: int) -> S
             """SELECT count(*) FROM outcome o JOIN episode e ON e.id = o.episode_id
             WHERE e.memory_id = :memory"""
         ),
+        rules=dict.fromkeys(RULE_STATUSES, 0)
+        | _tally((rule.status, 1) for rule in rulebook_reads.rules(db, memory_id)),
+        contrasts=one("SELECT count(*) FROM contrast WHERE memory_id = :memory"),
+        rule_uses=one(
+            """SELECT count(*) FROM rule_use u JOIN rule r ON r.id = u.rule_id
+            WHERE r.memory_id = :memory"""
+        ),
+        tainted_rules=len(rulebook_reads.tainted(db, memory_id, None)),
         bytes=size,
         mixed=tuple(_mixtures(db, memory_id)),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from jitrl.errors import StoreError
 from jitrl.ports import Change, ChangeKind
+from jitrl.stores import rulebook_reads
 from jitrl.stores.writes import STATUS, STATUS_OF
 from jitrl.types import Row, RowStatus, State
 
@@ -130,6 +131,11 @@ def changes(
         query, (memory_id, after, limit)
     ).fetchall():
         if scope is not None and episode is not None and of != scope:
+            continue
+        if kind == "rules":
+            rules = rulebook_reads.changed(db, memory_id, version, scope)
+            if rules or scope is None:
+                out.append(Change(version, kind, "", (), reason, principal, at, rules))
             continue
         if kind == "append":
             records = db.execute(_ROW + "BETWEEN ? AND ?", (first, first + count - 1)).fetchall()

@@ -192,7 +192,7 @@ def put_rows(
             )
         )
     db.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", records)
-    _put_change(db, memory_id, version, "append", episode_id, judgment_id, reason, "", at)
+    put_change(db, memory_id, version, "append", episode_id, judgment_id, reason, "", at)
     return version
 
 
@@ -209,7 +209,7 @@ def put_status(
 ) -> int:
     """Give rows a new status as one entry of the version stream; returns the version."""
     version = next_version(db, memory_id)
-    _put_change(db, memory_id, version, kind, episode_id, None, reason, principal, at)
+    put_change(db, memory_id, version, kind, episode_id, None, reason, principal, at)
     db.executemany(
         "INSERT INTO change_row VALUES (?, ?, ?)", [(memory_id, version, i) for i in row_ids]
     )
@@ -232,7 +232,7 @@ def next_version(db: sqlite3.Connection, memory_id: int) -> int:
     return int(version)
 
 
-def _put_change(
+def put_change(
     db: sqlite3.Connection,
     memory_id: int,
     version: int,
@@ -243,6 +243,7 @@ def _put_change(
     principal: str,
     at: float,
 ) -> None:
+    """Write an entry of the version stream."""
     db.execute(
         "INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (memory_id, version, kind, episode_id, judgment_id, reason, principal, at),

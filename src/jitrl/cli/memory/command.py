@@ -19,7 +19,7 @@ from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, table, tell
 from jitrl.core.credit import derive_rows
 from jitrl.errors import InputError
-from jitrl.stores import jsonl, line
+from jitrl.stores import jsonl, line, line_rules
 from jitrl.stores import rebuild as rebuilding
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Scored
@@ -103,6 +103,12 @@ def show(
             if o
             else "outcome withdrawn"
         )
+    for use in record.uses:
+        how = "told" if use.told else "held out"
+        tell(
+            f"rule {use.rule} {how} (chance {use.chance:g}), "
+            f"obeyed {use.obeyed} of {_counted(use.occasions, 'time')}"
+        )
     live = {row.step: row for row in rows if row.status != "retired"}
     shown = table("step", "place", "action", "reward", "return", "row", "status")
     for t, step in enumerate(e.steps):
@@ -116,7 +122,7 @@ def show(
 
 @app.command()
 def stats(file: FILE, name: NAME = "default", json: JSON = False) -> None:
-    """Count episodes, rows, outcomes and who they come from."""
+    """Count episodes, rows, outcomes, rules and who they come from."""
     with _reading(file, name) as store:
         found = store.stats()
     if json:
@@ -174,17 +180,20 @@ def export(
     scope: SCOPE = None,
     json: JSON = False,
 ) -> None:
-    """Write the memory as JSON lines, one episode a line."""
+    """Write the memory as JSON lines: one episode, rule or contrast a line."""
     if json and target == "-":
         raise InputError("--json and the export would share stdout; name a target file")
-    count = 0
+    counts = dict.fromkeys((line.SCHEMA, line_rules.RULE, line_rules.CONTRAST), 0)
     with _reading(file, name) as store, written(target, file) as out:
         for text in jsonl.export(store, scope=scope):
             out.write(text)
-            count += 1
-    tell(f"{_counted(count, 'episode')} written to {target}")
+            counts[line_rules.schema_of(text)] += 1
+    episodes, rules, contrasts = counts.values()
+    book = f", {_counted(rules, 'rule')}, {_counted(contrasts, 'contrast')}"
+    tell(f"{_counted(episodes, 'episode')}{book if rules or contrasts else ''} written to {target}")
     if json:
-        emit({"schema": "jitrl.memory.export/1", "episodes": count, "target": target})
+        facts = {"episodes": episodes, "rules": rules, "contrasts": contrasts, "target": target}
+        emit({"schema": "jitrl.memory.export/1", **facts})
 
 
 app.command("import")(import_)
@@ -228,7 +237,7 @@ def rebuild(
 
 @app.command()
 def check(file: FILE, name: NAME = "default", json: JSON = False) -> None:
-    """Check the whole file: pages, versions, digests, rows; exit 1 if anything is wrong."""
+    """Check the whole file: pages, versions, digests, rows, rules; exit 1 if anything is wrong."""
     with _reading(file, name) as store:
         found = store.check()
     for problem in found:

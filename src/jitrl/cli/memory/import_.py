@@ -1,4 +1,4 @@
-"""`jitrl memory import`: episodes from JSON lines, all or none, into a file that may be new."""
+"""`jitrl memory import`: what JSON lines hold, all or none, into a file that may be new."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def import_(
     file: FILE,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="JSONL file, or - for stdin.")],
     trust: Annotated[
-        bool, typer.Option("--trust", help="Keep basis, principals and quarantine as they are.")
+        bool, typer.Option("--trust", help="Keep basis, principals, quarantine, status of rules.")
     ] = False,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave bad lines out, and list them.")
@@ -43,7 +43,7 @@ def import_(
     name: NAME = "default",
     json: JSON = False,
 ) -> None:
-    """Add episodes from JSON lines: all or none. They start in quarantine unless trusted.
+    """Add episodes and rules from JSON lines: all or none, in quarantine unless trusted.
 
     A new file is derived by the settings in force, and appears only if something was imported.
     """
@@ -61,7 +61,7 @@ def import_(
                 skip_bad=skip_bad,
                 principal=principal,
             )
-            if not done.episodes:
+            if not (done.episodes or done.rules or done.contrasts):
                 raise _NothingNewError(done)
             if not store.settings():
                 store.configure(settings)
@@ -71,8 +71,10 @@ def import_(
         done = _filled(file, name, lambda store: read(store, lines))
     for bad in done.skipped:
         tell(f"{source}:{bad.line} left out: {bad.reason}", style="yellow")
+    book = f"{done.rules} rules and {done.contrasts} contrasts added, "
     tell(
         f"{done.episodes} episodes added with {done.rows} rows ({done.quarantined} in quarantine), "
+        f"{book if done.rules or done.contrasts else ''}"
         f"{done.duplicates} were there already, {len(done.skipped)} lines left out"
     )
     if json:
@@ -80,7 +82,7 @@ def import_(
 
 
 class _NothingNewError(Exception):
-    """Takes back what was made for episodes that did not come."""
+    """Takes back what was made for lines that did not come."""
 
     def __init__(self, done: jsonl.Imported) -> None:
         super().__init__()

@@ -43,7 +43,7 @@ def deriving(
     if unknown := sorted(set(trusted or ()).difference(BASES)):
         raise InputError(f"--trusted {unknown[0]!r} is no basis; there are {', '.join(BASES)}")
     known = store.settings()
-    if "gamma" not in known and not store.head():
+    if "gamma" not in known and not any(change.rows for change in store.changes(0)):
         known = _in_force()
     discount = known.get("gamma") if gamma is None else gamma
     if gamma is not None and not 0.0 <= gamma <= 1.0:  # nan passes the option's own check

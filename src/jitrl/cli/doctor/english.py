@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jitrl.cli.doctor_words import Ailment, Said, Words
+from jitrl.cli.doctor.words import Ailment, Said, Words
 
 _WEIGHTS = (
     "between best and worst it adds {push:.1f} nats, the model's own are {spread:.1f} (medians)"

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl.analysis.price import NAMES, Account, Assumptions, Origin, account, measured
-from jitrl.cli.cost_words import LANGUAGES, Words
-from jitrl.cli.output import emit, people
+from jitrl.cli.cost.words import LANGUAGES, Words
+from jitrl.cli.shared.output import emit, people
 from jitrl.errors import InputError
 from jitrl.report.words import Language
 

@@ -19,6 +19,7 @@ from jitrl.types import (
     Prompt,
     Proposal,
     Row,
+    RuleChange,
     State,
     Task,
     TimeStep,
@@ -173,7 +174,7 @@ class Evaluator(Protocol):
         ...
 
 
-ChangeKind = Literal["append", "quarantine", "restore", "retire"]
+ChangeKind = Literal["append", "quarantine", "restore", "retire", "rules"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,7 @@ class Change:
 
     Attributes:
         rows: The rows appended, or those whose status changed (with their new status).
+        rules: What an entry of the kind ``rules`` did to each rule; it has no rows.
     """
 
     version: int
@@ -191,6 +193,7 @@ class Change:
     reason: str = ""
     principal: str = ""
     at: float = 0.0
+    rules: tuple[RuleChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

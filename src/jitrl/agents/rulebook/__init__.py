@@ -1,0 +1,1 @@
+"""Agent ``rulebook``: sentences distilled from good and bad attempts, told in later ones."""

@@ -1,0 +1,81 @@
+"""What the model that distils rules is asked, in English and Chinese."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jitrl.core.sentences import Fault
+from jitrl.language import is_chinese
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The fixed words of what is asked in one language.
+
+    Attributes:
+        faults: What is wrong with a sentence that is no rule.
+    """
+
+    coach: str
+    good: str
+    bad: str
+    distil: str
+    none: str
+    fault: str
+    mend: str
+    faults: Mapping[Fault, str]
+
+
+ENGLISH = Questions(
+    coach="You compare good and bad attempts at one task, and write rules for whoever does such a "
+    "task next.",
+    good="A good attempt, score {score:.2f}:",
+    bad="A bad attempt, score {score:.2f}:",
+    distil="{attempts}\n\nRules that they were told:\n{told}\n\nWrite at most {most} new rules "
+    "that would have turned the bad attempts into good ones. Each is one imperative sentence with "
+    "a condition that can be checked, such as: When the input contains a date, first write it as "
+    "YYYY-MM-DD. Name actions as they are written above, and say nothing of the attempts. Values "
+    "that belong to this task alone (names, numbers) must not occur. If nothing follows, write "
+    "none. "
+    'Answer with JSON such as {{"rules": ["When …, …"]}}.',
+    none="- none",
+    fault="- {rule} ({why})",
+    mend="These are no rules:\n{faults}\nWrite them again as rules, or leave them out.",
+    faults={
+        "empty": "it is empty",
+        "too long": "it is too long",
+        "several": "it is more than one sentence",
+        "analysis": "it says what happened, not what to do",
+        "platitude": "it says nothing that could be done otherwise",
+        "no condition": "it does not say when",
+        "no order": "it does not say what to do",
+    },
+)
+CHINESE = Questions(
+    coach="你对比同一任务的好坏尝试，为下一个做这类任务的人写出规则。",
+    good="一次好的尝试，得分 {score:.2f}：",
+    bad="一次差的尝试，得分 {score:.2f}：",
+    distil="{attempts}\n\n当时给出的规则：\n{told}\n\n请最多写 {most} 条新规则，"
+    "使差的尝试变成好的尝试。"
+    "每条是一个祈使句，带有可以检查的条件，例如：当输入包含日期时，先统一成 YYYY-MM-DD。"
+    "动作请照上文原样写出，不要评论这些尝试，也不要写只属于这个任务的值（名称、数字）。"
+    '如果得不出规则，就不写。用 JSON 回答，例如 {{"rules": ["当……时，……"]}}。',
+    none="- 无",
+    fault="- {rule}（{why}）",
+    mend="以下不是规则：\n{faults}\n请改写成规则，或者去掉。",
+    faults={
+        "empty": "为空",
+        "too long": "太长",
+        "several": "不止一句",
+        "analysis": "说的是发生了什么，而不是该做什么",
+        "platitude": "没有说出可以改变的做法",
+        "no condition": "没有说明在什么条件下",
+        "no order": "没有说明该做什么",
+    },
+)
+
+
+def questions(goal: str) -> Questions:
+    """The words for a goal."""
+    return CHINESE if is_chinese(goal) else ENGLISH

@@ -1,0 +1,218 @@
+"""Agent ``rulebook``: what to do in sentences, drawn from attempts, told in later ones, and tested.
+
+One episode: the rules that fit its task are fetched, each is told or held out by a logged draw,
+and those whose condition holds at a step stand in the prompt of that step. When a round of attempts
+at a task is over, its best are compared with its worst and rules are distilled of them; the gates
+decide which come in and which go. With ``scores`` the choice is that of the agent ``jitrl`` too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from jitrl.agents.asked import Author
+from jitrl.agents.corrected import Corrected, CorrectedEpisode, MemorySettings
+from jitrl.agents.past import Journal
+from jitrl.agents.prior import own_choice, prior_of
+from jitrl.agents.prompted import check_counts, learner
+from jitrl.agents.rulebook.learning import Distiller, Learning
+from jitrl.agents.rulebook.telling import Telling, Told, fetched
+from jitrl.core.gates import Gates
+from jitrl.core.rule import Choose, UpdateRule
+from jitrl.errors import ConfigError, InputError
+from jitrl.ports import Embedder, Evaluator, Receipt, Writer
+from jitrl.ports.rules import RuleStore
+from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task
+
+NAME = "rulebook"
+
+
+def rulebook(
+    store: RuleStore,
+    evaluator: Evaluator,
+    settings: MemorySettings,
+    writer: Callable[[], Writer],
+    embedder: Callable[[str], Embedder] | None = None,
+    *,
+    author: Author = "rules",
+    scores: bool = False,
+    attempts: int = 8,
+    gap: float = 0.25,
+    threshold: float = 0.75,
+    distil: int = 2,
+    told: int = 3,
+    tokens: int = 200,
+    overlap: float = 0.5,
+    explore: float = 0.3,
+    holdout: float = 0.2,
+    success: float = 1.0,
+    gates: Mapping[str, Any] | None = None,
+    temperature: float = 1.0,
+    choose: Choose = "sample",
+) -> Rulebook:
+    """Rules distilled from good and bad attempts in the prompt.
+
+    Args:
+        author: Who distils: ``rules`` (where attempts parted), or the ``model`` of ``[writer]``.
+        scores: Whether the memory corrects the scores, too, as the agent ``jitrl`` does; then
+            ``temperature`` and ``choose`` have no say.
+        attempts: Scored attempts at a task that make a round.
+        gap: Least difference between the best and the worst of a round that teaches.
+        threshold: Least score of the best.
+        distil: Rules of one round at most.
+        told: Rules that an episode is told at most.
+        tokens: Room for them in a prompt, in tokens, about.
+        overlap: Share of a rule's key words that a goal must name.
+        explore: c of the bound by which rules are chosen.
+        holdout: Share of the first uses of an active rule in which it is held out; half of it after
+            50 uses, a third after 100, and so on.
+        success: Least score of an episode that is a win.
+        gates: Settings of the gates that differ: alpha, tasks, trial, grace, bottom, idle.
+        temperature: The prior is ``softmax(z / temperature)``.
+        choose: ``sample`` from the prior, or its ``argmax`` (ties: at random).
+
+    Raises:
+        ConfigError: If a value is impossible.
+    """
+    name = f"{NAME}-{author}"
+    check_counts(name, attempts=attempts, distil=distil, told=told, tokens=tokens)
+    for what, share in (("gap", gap), ("threshold", threshold), ("overlap", overlap)):
+        if not 0.0 <= share <= 1.0:
+            raise ConfigError(f"agent {name}: {what} is {share}; it must be in [0, 1]")
+    if not 0.0 < holdout < 1.0:
+        raise ConfigError(
+            f"agent {name}: holdout is {holdout}; it must be in (0, 1), or no effect is known"
+        )
+    try:
+        limits = Gates(**(gates or {}))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"agent {name}: gates: {error}") from error
+    memory = learner(name, store, evaluator, settings, embedder)
+    distiller = Distiller(writer() if author == "model" else None, distil, gap, threshold)
+    return Rulebook(
+        name,
+        memory,
+        store,
+        prior_of(name, temperature, choose),
+        Telling(told, tokens, overlap, explore, holdout, success),
+        Learning(store, distiller, limits, attempts),
+        scores,
+    )
+
+
+class Rulebook:
+    """Tells rules, and learns them. Safe for threads.
+
+    Args:
+        memory: Whose evaluator and rows it uses; it corrects scores only where ``scores`` says so.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        memory: Corrected,
+        store: RuleStore,
+        prior: UpdateRule,
+        telling: Telling,
+        learning: Learning,
+        scores: bool,
+    ) -> None:
+        self.name, self.memory, self.store, self.prior = name, memory, store, prior
+        self.telling, self.learning, self.scores = telling, learning, scores
+        self.journal = Journal(store)
+
+    @property
+    def derivation(self) -> dict[str, Any]:
+        """What rows are derived with; the agent ``jitrl`` can take such a memory over."""
+        return self.memory.derivation
+
+    def episode(
+        self, *, exclude: frozenset[str] = frozenset(), until: int | None = None
+    ) -> RulebookEpisode:
+        """An agent for one episode.
+
+        Args:
+            exclude: Tasks whose rows, and whose rules, it must not use.
+            until: Newest version of the memory it may see; ``None``: all there is when it begins.
+        """
+        return RulebookEpisode(self, exclude, until)
+
+
+class RulebookEpisode:
+    """One episode of an agent with a rulebook."""
+
+    def __init__(self, agent: Rulebook, exclude: frozenset[str], until: int | None) -> None:
+        self.name = agent.name
+        self._agent, self._exclude, self._until = agent, exclude, until
+        self._corrected = CorrectedEpisode(agent.memory, exclude, until) if agent.scores else None
+        self._task = Task("", "")
+        self._rng = np.random.default_rng(0)
+        self._told: Told | None = None
+
+    def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
+        """The episode starts: which rules it is told, and which are held out, is drawn here."""
+        self._task, self._rng = task, rng
+        if self._corrected is not None:
+            self._corrected.begin(task, key=key, rng=rng)
+        agent = self._agent
+        self._told = fetched(
+            agent.store,
+            task,
+            agent.telling,
+            np.random.default_rng(rng.integers(2**63)),
+            exclude=self._exclude,
+            until=self._until,
+        )
+
+    def advise(self, state: State, prompt: Prompt) -> Prompt:
+        """The prompt with the told rules whose condition holds here."""
+        return replace(prompt, notes=self._begun().notes(state, prompt))
+
+    def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
+        """What the prior, or the memory, chooses under these rules.
+
+        Raises:
+            InputError: If there are no candidates, one occurs twice, or a logit is not finite.
+        """
+        told = self._begun()
+        if self._corrected is None:
+            decision = own_choice(proposal, self._agent.prior, self._rng)
+            decision = replace(decision, mode="off", reason="off", excluded=told.excluded)
+        else:
+            decision = self._corrected.act(state, prompt, proposal)
+        told.took(decision.action)
+        return decision
+
+    def observe(self, reward: float | None, next_state: State | None) -> None:
+        """What the last action brought; it counts at once where scores are corrected."""
+        if self._corrected is not None:
+            self._corrected.observe(reward, next_state)
+
+    def learn(self, episode: Episode) -> Receipt:
+        """Judge, derive, commit with the uses of its rules, and let the book learn of it.
+
+        Raises:
+            BudgetExceeded, ModelError: If a model that judges could not be asked; nothing is
+                written then.
+        """
+        told, agent = self._begun(), self._agent
+        if self._corrected is None:
+            episode = replace(episode, info={**episode.info, "goal": self._task.goal})
+        else:
+            episode = self._corrected.noted(episode)
+        judgment = agent.memory.evaluator.judge(episode)
+        rows = agent.memory.derive(episode, judgment)
+        receipt = agent.store.commit(episode, judgment, rows, told.uses(episode.key))
+        if rows and not receipt.duplicate:
+            past = agent.journal.past(self._task.scope).of(self._task.id)
+            agent.learning.after(self._task, past, [line.rule.id for line in told.lines])
+        return receipt
+
+    def _begun(self) -> Told:
+        if self._told is None:
+            raise InputError("the episode was not begun; call begin() first")
+        return self._told

@@ -1,0 +1,79 @@
+"""Rules that speak of the same case and say different things, and the one rule that settles it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from jitrl.agents.rulebook.words import words
+from jitrl.core.rules import SAY_LITTLE
+from jitrl.core.sentences import Parts, parts
+from jitrl.core.similarity import words as tokens
+
+_NEAR = 0.8  # share of words that two conditions have in common to be one case
+_QUOTED = re.compile(r"“.+?”")
+_AGAINST = re.compile(
+    r"\b(?:not|never|don't|do not|avoid|instead of|without|skip|no)\b"
+    r"|不要|不得|不能|不可|切勿|禁止|避免|别|勿",
+    re.I,
+)
+
+
+class Settled(NamedTuple):
+    """One rule out of two.
+
+    Attributes:
+        text: The conditional rule.
+        by: The word that tells the cases of the first from those of the second.
+    """
+
+    text: str
+    by: str
+
+
+def disagree(first: str, second: str) -> bool:
+    """Whether two rules have nearly the same condition and orders that cannot both be followed.
+
+    Conditions that quote different texts are of different cases. Orders cannot both be followed
+    where one forbids what the other asks for, or both ask for one thing and it is not the same.
+    """
+    a, b = parts(first), parts(second)
+    if a is None or b is None or overlap(a.condition, b.condition) < _NEAR:
+        return False
+    if _QUOTED.findall(a.condition) != _QUOTED.findall(b.condition):
+        return False
+    is_against = bool(_AGAINST.search(a.order)) != bool(_AGAINST.search(b.order))
+    alike = overlap(_AGAINST.sub(" ", a.order), _AGAINST.sub(" ", b.order))
+    return alike >= 0.5 if is_against else _verb(a) == _verb(b) and 0.0 < alike < 1.0
+
+
+def overlap(a: str, b: str) -> float:
+    """Share of the words of two texts, but those that say little, that both have."""
+    first, second = set(tokens(a)) - SAY_LITTLE, set(tokens(b)) - SAY_LITTLE
+    return len(first & second) / len(first | second) if first | second else 0.0
+
+
+def settled(
+    first: str, second: str, cases: Sequence[Collection[str]], others: Sequence[Collection[str]]
+) -> Settled | None:
+    """One rule with a condition that tells the cases of the two apart; ``None`` if none does.
+
+    Args:
+        cases: Words of the goal of each contrast that the first rule rests on.
+        others: The same for the second.
+    """
+    a, b = parts(first), parts(second)
+    if a is None or b is None or not cases or not others:
+        return None
+    always = frozenset.intersection(*map(frozenset, cases)) - frozenset().union(*others)
+    if not always:
+        return None
+    by = max(sorted(always), key=len)
+    said = words(first)
+    text = said.settled.format(condition=b.condition, word=by, first=a.order, second=b.order)
+    return Settled(text, by)
+
+
+def _verb(rule: Parts) -> str:
+    return (tokens(rule.order) or [""])[0]

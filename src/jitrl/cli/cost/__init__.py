@@ -1,0 +1,1 @@
+"""The command `jitrl cost`: what learning at inference costs beside training."""

@@ -1,0 +1,1 @@
+"""The command `jitrl doctor`: what a memory or a run suffers from."""

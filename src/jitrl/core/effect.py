@@ -1,0 +1,128 @@
+"""What something that was given at random changed: an estimate, and bounds that hold at every look.
+
+Whether a rule is told in an episode is drawn: told with a logged chance p, else held out. With the
+episode's score y in [0, 1] and a baseline h that was settled before it,
+
+    x = (y - h) / p  if it was told, and  -(y - h) / (1 - p)  if it was held out.
+
+Given all that came before, the mean of x is the effect, whatever h is, whichever rules were told
+beside it, and however scores drift. The bounds come from betting on x: the wealth of a bettor who
+bets against an effect that is the true one grows beyond 1 / alpha with a chance of at most alpha,
+at any time. So they may be looked at after every episode, and a rule may be dropped at any look.
+
+Sources: Robins, Rotnitzky, Zhao, *Estimation of regression coefficients when some regressors are
+not always observed* (1994), for x; Waudby-Smith, Ramdas, *Estimating means of bounded random
+variables by betting* (2024), for the bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+_EFFECTS = np.linspace(-1.0, 1.0, 401)
+_MOST = 0.75  # share of the wealth that the worst outcome may take
+_PRIOR = 2.0  # so many scores of 0.5 each mean begins with
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One episode in which something was to be told, by a draw.
+
+    Attributes:
+        given: Whether it was told.
+        chance: That it would be, in (0, 1).
+        score: Of the episode, in [0, 1].
+        task: Whose scores are compared first: tasks differ in how hard they are.
+    """
+
+    given: bool
+    chance: float
+    score: float
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Mean score with minus without, in [-1, 1].
+
+    Attributes:
+        mean: Mean of x; not a number as long as there is no use.
+        low, high: The effect is between them at all looks together with a chance of 1 - alpha.
+        given, held: Uses of each kind.
+    """
+
+    mean: float
+    low: float
+    high: float
+    given: int
+    held: int
+
+
+def effect(uses: Sequence[Use], alpha: float = 0.05) -> Effect:
+    """The effect that ``uses``, oldest first, show.
+
+    Raises:
+        ValueError: If a chance is not in (0, 1), a score not in [0, 1], or alpha not in (0, 1).
+    """
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"alpha is {alpha}; it must be in (0, 1)")
+    above, below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
+    left = np.ones_like(_EFFECTS, dtype=bool)
+    means = _Means()
+    total, squares, limit = 0.0, 1.0, float(np.log(2.0 / alpha))
+    for n, use in enumerate(uses):
+        if not (0.0 < use.chance < 1.0 and 0.0 <= use.score <= 1.0):
+            raise ValueError(f"{use} needs a chance in (0, 1) and a score in [0, 1]")
+        h, p = means.baseline(use), use.chance
+        least = -max(h / p, (1.0 - h) / (1.0 - p))
+        most = max((1.0 - h) / p, h / (1.0 - p))
+        x = (use.score - h) / p if use.given else -(use.score - h) / (1.0 - p)
+        mean, spread = total / (n + 1.0), squares / (n + 1.0)
+        lead = mean - _EFFECTS
+        bet = lead / (spread + lead * lead)
+        up = np.clip(bet, 0.0, _MOST / np.maximum(_EFFECTS - least, 1e-9))
+        down = np.clip(-bet, 0.0, _MOST / np.maximum(most - _EFFECTS, 1e-9))
+        above += np.log1p(up * (x - _EFFECTS))
+        below += np.log1p(-down * (x - _EFFECTS))
+        left &= (above < limit) & (below < limit)
+        total, squares = total + x, squares + (x - mean) ** 2
+        means.add(use)
+    given = sum(use.given for use in uses)
+    kept = _EFFECTS[left] if left.any() else np.array([total / max(len(uses), 1)])
+    return Effect(
+        total / len(uses) if uses else float("nan"),
+        float(kept.min()),
+        float(kept.max()),
+        given,
+        len(uses) - given,
+    )
+
+
+class _Means:
+    """Mean scores so far with and without, of all tasks and of each, drawn to those of all."""
+
+    def __init__(self) -> None:
+        self._sums: dict[tuple[str, bool], list[float]] = {}
+
+    def baseline(self, use: Use) -> float:
+        """The h with which x varies least: the mean of the kind that is rarer weighs more."""
+        told, held = (self._mean(use.task, given) for given in (True, False))
+        return (1.0 - use.chance) * told + use.chance * held
+
+    def add(self, use: Use) -> None:
+        """Take a score in."""
+        for task in dict.fromkeys((use.task, "")):
+            known = self._sums.setdefault((task, use.given), [0.0, 0.0])
+            known[0] += use.score
+            known[1] += 1.0
+
+    def _mean(self, task: str, given: bool) -> float:
+        total, n = self._sums.get(("", given), (0.0, 0.0))
+        over_all = (total + 0.5 * _PRIOR) / (n + _PRIOR)
+        if not task:
+            return over_all
+        total, n = self._sums.get((task, given), (0.0, 0.0))
+        return (total + over_all * _PRIOR) / (n + _PRIOR)

@@ -1,0 +1,115 @@
+"""Gates of a rulebook: when a rule is admitted, and when it goes.
+
+A new rule is a candidate. It is told in half of the episodes it fits, by a draw, and becomes active
+once the bounds of its effect leave 0 behind and it helped on two different tasks. An active rule is
+still held out now and then, so its effect stays known, and goes when it stops paying. The bounds
+hold at all looks together (core.effect), so the gates may be tried after every episode: a rule
+without any effect is ever admitted with a chance of at most ``alpha / 2``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jitrl.core.effect import Effect, Use, effect
+from jitrl.core.rules import lowest
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """Settings of the three gates.
+
+    Attributes:
+        alpha: Of the bounds of an effect.
+        tasks: Different tasks on which a rule must have helped to be admitted.
+        trial: Uses of a candidate after which it goes if it was not admitted.
+        grace: Uses within which an active rule goes only if it is proved to do harm.
+        bottom: Share of the active rules past their grace that goes each round, the lowest bounds
+            first, as long as those are not above 0.
+        idle: Told so often without a single win, a rule goes.
+
+    Raises:
+        ValueError: If a value is outside its range.
+    """
+
+    alpha: float = 0.1
+    tasks: int = 2
+    trial: int = 80
+    grace: int = 30
+    bottom: float = 0.1
+    idle: int = 20
+
+    def __post_init__(self) -> None:
+        """Reject settings that mean nothing."""
+        if not 0.0 < self.alpha < 1.0:
+            raise ValueError(f"alpha is {self.alpha}; it must be in (0, 1)")
+        if not 0.0 <= self.bottom < 1.0:
+            raise ValueError(f"bottom is {self.bottom}; it must be in [0, 1)")
+        for name in ("tasks", "trial", "grace", "idle"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a gate says of a rule.
+
+    Attributes:
+        keeps: Whether the rule stays, or comes in.
+        reason: Why, with the numbers it rests on.
+    """
+
+    keeps: bool
+    reason: str
+
+
+def admitted(uses: Sequence[Use], gates: Gates, measured: Effect) -> Verdict:
+    """Whether a candidate becomes active."""
+    helped = helped_on(uses)
+    if measured.low <= 0.0:
+        return Verdict(False, f"effect not above 0: {_said(measured)}")
+    if len(helped) < gates.tasks:
+        return Verdict(False, f"helped on {len(helped)} of {gates.tasks} tasks: {_said(measured)}")
+    return Verdict(True, f"effect {_said(measured)}, on {len(helped)} tasks")
+
+
+def helped_on(uses: Sequence[Use]) -> list[str]:
+    """Tasks whose mean score was higher with than without, oldest first."""
+    scores: dict[str, tuple[list[float], list[float]]] = {}
+    for use in uses:
+        scores.setdefault(use.task, ([], []))[use.given].append(use.score)
+    return [
+        task
+        for task, (without, told) in scores.items()
+        if told and without and sum(told) / len(told) > sum(without) / len(without)
+    ]
+
+
+def given_up(uses: Sequence[Use], gates: Gates, measured: Effect) -> Verdict:
+    """Whether a candidate or an active rule stays, by its own effect."""
+    told = [use for use in uses if use.given]
+    if measured.high < 0.0:
+        return Verdict(False, f"does harm: {_said(measured)}")
+    if len(told) >= gates.idle and not any(use.score for use in told):
+        return Verdict(False, f"told {len(told)} times and nothing was gained")
+    return Verdict(True, "")
+
+
+def outdone(measured: Mapping[str, Effect], gates: Gates) -> list[str]:
+    """Ids of the active rules that go this round because others have shown more.
+
+    Args:
+        measured: Effect of each active rule.
+    """
+    past = [(of.low, rule) for rule, of in measured.items() if of.given + of.held >= gates.grace]
+    return [rule for rule in lowest(past, gates.bottom) if measured[rule].low <= 0.0]
+
+
+def measure(uses: Sequence[Use], gates: Gates) -> Effect:
+    """The effect that a rule's uses show, with the bounds of the gates."""
+    return effect(uses, gates.alpha)
+
+
+def _said(of: Effect) -> str:
+    return f"{of.mean:+.2f} [{of.low:+.2f}, {of.high:+.2f}], {of.given} told, {of.held} held out"

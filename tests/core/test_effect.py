@@ -1,0 +1,87 @@
+"""Effects of what was told at random: unbiased, and with bounds that hold at every look."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from jitrl.core.effect import Use, effect
+
+
+def lived(rng, uses, chance, success, tasks=("",)):
+    """Uses whose scores are 1 with the chance ``success(told, task, t)``."""
+    found = []
+    for t in range(uses):
+        given, task = bool(rng.random() < chance), tasks[int(rng.integers(len(tasks)))]
+        found.append(Use(given, chance, float(rng.random() < success(given, task, t)), task))
+    return found
+
+
+def test_without_a_use_nothing_is_known():
+    none = effect([])
+    assert math.isnan(none.mean)
+    assert (none.low, none.high, none.given, none.held) == (-1.0, 1.0, 0, 0)
+
+
+def test_a_passenger_is_not_certified_and_what_carries_it_is():
+    """Two rules are always fetched together; one succeeds .9 against .4, the other does nothing."""
+    rng = np.random.default_rng(3)
+    good, passenger = [], []
+    for _ in range(200):
+        told, beside = rng.random() < 0.8, rng.random() < 0.8
+        score = float(rng.random() < (0.9 if told else 0.4))
+        good.append(Use(bool(told), 0.8, score))
+        passenger.append(Use(bool(beside), 0.8, score))
+    assert effect(good).low > 0.0
+    naive = np.mean([use.score for use in passenger if use.given])
+    assert naive > 0.75
+    assert effect(passenger).low < 0.0 < effect(passenger).high
+
+
+@pytest.mark.parametrize(
+    "success",
+    [
+        lambda told, task, t: 0.5,
+        lambda told, task, t: 0.2 + 0.6 * t / 100,
+        lambda told, task, t: {"a": 0.1, "b": 0.9}[task],
+    ],
+    ids=["even", "drifting", "by task"],
+)
+def test_something_without_effect_is_seldom_called_one_at_any_look(success):
+    rng, wrong, times = np.random.default_rng(0), 0, 60
+    for _ in range(times):
+        uses = lived(rng, 100, 0.7, success, ("a", "b"))
+        found = effect(uses, alpha=0.1)
+        wrong += not found.low <= 0.0 <= found.high
+    assert wrong <= 0.1 * times
+
+
+def test_bounds_never_widen_again():
+    uses = lived(np.random.default_rng(1), 80, 0.5, lambda told, task, t: 0.8 if told else 0.3)
+    found = [effect(uses[:n]) for n in range(0, 81, 10)]
+    assert all(a.low <= b.low and b.high <= a.high for a, b in itertools.pairwise(found))
+
+
+def test_the_mean_is_unbiased_when_chances_differ():
+    rng = np.random.default_rng(2)
+    means = []
+    for _ in range(200):
+        uses = [
+            use
+            for chance in (0.3, 0.8)
+            for use in lived(rng, 30, chance, lambda told, task, t: 0.7 if told else 0.5)
+        ]
+        means.append(effect(uses).mean)
+    assert np.mean(means) == pytest.approx(0.2, abs=3 * np.std(means) / math.sqrt(len(means)))
+
+
+@pytest.mark.parametrize("use", [Use(True, 0.0, 1.0), Use(True, 1.0, 1.0), Use(True, 0.5, 1.5)])
+def test_a_use_that_proves_nothing_is_refused(use):
+    with pytest.raises(ValueError, match=r"needs a chance in \(0, 1\)"):
+        effect([use])
+
+
+def test_alpha_is_a_chance():
+    with pytest.raises(ValueError, match="alpha is 0"):
+        effect([], alpha=0)

@@ -209,4 +209,7 @@ def test_the_command_prints_its_numbers_as_json(tmp_path):
         for split in ("seen", "unseen")
     }
     assert len(data["firsts"]) == 3 * 2 * 4
+    said = " ".join(done.stderr.split())
+    for part in ("by family", "cold, seen", "cold, unseen", "above/at/below", "followed, 0 to 1.5"):
+        assert part in said
     assert len(list((tmp_path / "kept").iterdir())) == 1

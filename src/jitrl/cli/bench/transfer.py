@@ -109,14 +109,20 @@ def transfer(
                 workers=workers,
                 tell=tell,
             )
-    _show(report.results)
+    _show(report.results, what)
     if json:
         emit(msgspec.to_builtins(report))
 
 
-def _show(results: Sequence[Result]) -> None:
+def _show(results: Sequence[Result], what: What) -> None:
+    from jitrl.core.transfer import STRENGTHS
+
+    group, unit = ("kind of game", "game") if what == "text" else ("family", "template")
+    held = "unseen: the memory holds other games of the kind"
+    if what != "text":
+        held = "seen: the memory holds other tasks of the template; unseen: it holds none"
     for split in dict.fromkeys(result.split for result in results):
-        shown = figures(split, "score", "minus cold", "+ = -", "c")
+        shown = figures(split, "score", "minus cold", "above/at/below", "c")
         for result in results:
             if result.split == split:
                 cold = result.arm.learned == "nothing"
@@ -124,17 +130,17 @@ def _show(results: Sequence[Result]) -> None:
                     result.arm.name,
                     number(result.score),
                     "" if cold else difference(result.against_cold),
-                    "" if cold else f"{result.better} {result.equal} {result.worse}",
+                    "" if cold else f"{result.better} / {result.equal} / {result.worse}",
                     short(result.strength),
                 )
         people().print(shown)
-    groups = results[0].by_group
-    if len(groups) <= 4:
-        shown = figures("", *groups)
+    groups, splits = results[0].by_group, {result.split for result in results}
+    if is_by_group := len(groups) <= 4:
+        shown = figures(f"by {group}", *groups)
         for result in results:
             cold = result.arm.learned == "nothing"
             shown.add(
-                result.arm.name,
+                f"{result.arm.name}, {result.split}" if len(splits) > 1 else result.arm.name,
                 *(
                     short(group.score) if cold else difference(group.against_cold)
                     for group in result.by_group.values()
@@ -142,9 +148,11 @@ def _show(results: Sequence[Result]) -> None:
             )
         people().print(shown)
     people().print(
-        "First attempts; nothing is learned from them. seen: the memory holds other tasks of the "
-        "template; unseen: it holds none. 95 % intervals by template or game; + = -: how many of "
-        "them are above, at and below cold. c: how far lessons were followed. By kind of game: "
-        f"scores of cold, differences of the others. {NO_INTERVAL}",
+        f"First attempts; nothing is learned from them. {held}. "
+        f"95 % intervals by {unit}; above/at/below: how many "
+        f"{unit}s are above, at and below cold. c: how far lessons were followed, 0 to "
+        f"{STRENGTHS[-1]:g}."
+        + f" By {group}: scores of cold, differences from cold of the others." * is_by_group
+        + f" {NO_INTERVAL}",
         style="dim",
     )

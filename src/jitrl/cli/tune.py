@@ -151,7 +151,10 @@ def _show(found: tuning.Tuned) -> None:
         Text("Scores in the search chose the best and are no result; held-out tasks are.", "dim")
     )
     if found.held is None:
-        people().print("No candidate was better than the settings in force: they are kept.")
+        people().print(
+            "No candidate was better in the search, so held-out tasks were not played: the "
+            "settings in force are kept."
+        )
         return
     people().print()
     show(found.held)

@@ -151,11 +151,15 @@ def split(tasks: Sequence[Task], held_out: str, seed: int) -> tuple[list[str], l
     return search, held
 
 
+_MORE = "--tasks, or an option of the environment, as --env-options tasks=20 for toy"
+
+
 def _enough(tasks: int) -> str:
     """What to give so that as few as possible are held out, and enough."""
     if tasks <= FEWEST_CLUSTERS:
-        return f"give at least {FEWEST_CLUSTERS + 1} tasks"
-    return f"give --held-out {math.ceil(100 * FEWEST_CLUSTERS / tasks) / 100:g}"
+        return f"give at least {FEWEST_CLUSTERS + 1} tasks ({_MORE})"
+    share = math.ceil(100 * FEWEST_CLUSTERS / tasks) / 100
+    return f"give --held-out {share:g}, or more tasks ({_MORE})"
 
 
 def _drawn(tasks: Sequence[Task], share: float, seed: int) -> list[str]:

@@ -94,6 +94,31 @@ def test_a_comparison_keeps_agent_numbers_and_verdict_at_80_columns(jitrl, narro
     assert "1 seed " in said
 
 
+def test_the_last_attempt_is_kept_longest_and_what_is_left_out_is_listed_as_in_the_table(
+    jitrl, monkeypatch
+):
+    play = ("--env", "toy", "--env-options", "tasks=6", "--model", "scripted", "--attempts", "6")
+    assert jitrl("compare", *play, "--out", "c").code == 0
+    arms = "c/static", "again=c/static", "c/jitrl"
+
+    def said(columns):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        people.cache_clear()
+        return jitrl("compare", *arms).err
+
+    try:
+        at_80, at_60 = said(80), said(60)
+    finally:
+        people.cache_clear()
+    assert "Final" in at_80.splitlines()[0].split()
+    lost = "interval of Avg, first, last five, best of 6, Avg − best other [95 %]"
+    assert f"no room for: {lost} (" in " ".join(at_80.split())
+    row = next(line for line in at_80.splitlines() if line.startswith("jitrl  "))
+    assert row.split()[1].replace(".", "").isdigit()
+    assert not row.split()[2].startswith("[")
+    assert "interval of Avg, first, Final, last five" in " ".join(at_60.split())
+
+
 def test_brackets_of_a_text_are_not_taken_for_markup(capsys):
     people().print("pip install 'jitrl[openai]'")
     assert "jitrl[openai]" in capsys.readouterr().err

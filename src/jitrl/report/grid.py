@@ -44,6 +44,16 @@ class Grid:
         )
 
 
+def without_intervals(shown: Grid, key: str) -> Grid:
+    """``shown`` with the means alone in the column ``key``."""
+    i = shown.keys.index(key)
+    rows = [
+        Row((*row.cells[:i], row.cells[i].partition(" [")[0], *row.cells[i + 1 :]), row.line)
+        for row in shown.rows
+    ]
+    return Grid(shown.keys, shown.heads, tuple(rows))
+
+
 def scores(comparison: Comparison, words: Words) -> Grid:
     """Scores of each run, then what replaying the base's best attempt would reach.
 

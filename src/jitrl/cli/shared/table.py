@@ -12,8 +12,8 @@ from jitrl.report import grid, terms
 from jitrl.report.words import ENGLISH
 
 _COLORS = {"better": "green", "worse": "red"}
-_SPARE = ("last", "first", "best", "rival", "final")
-"""Columns left out where there is no room, in this order."""
+_SPARE = ("last", "first", "best", "rival", "avg", "final")
+"""Columns left out where there is no room, in this order; of ``avg`` only its interval."""
 _SPARE_COST = ("wall_s", "learning_s", "acting_s", "learning", "tokens")
 
 
@@ -45,12 +45,17 @@ def _fitted(shown: grid.Grid, spare: tuple[str, ...]) -> None:
     left_out: list[str] = []
     for key in ("", *(key for key in spare if key in keys)):
         left_out += [key] if key else []
-        table = _table(shown.only(tuple(k for k in keys if k not in left_out)))
+        kept = shown.only(tuple(k for k in keys if k not in left_out or k == "avg"))
+        table = _table(grid.without_intervals(kept, "avg") if "avg" in left_out else kept)
         if breadth(table, console) <= console.width:
             break
     console.print(table)
     if left_out:
-        said = ", ".join(shown.heads[keys.index(key)] for key in left_out)
+        said = ", ".join(
+            f"interval of {head}" if key == "avg" else head
+            for key, head in zip(keys, shown.heads, strict=True)
+            if key in left_out
+        )
         console.print(Text(f"no room for: {said} (a wider terminal or --json has them)", "dim"))
 
 

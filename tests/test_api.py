@@ -258,8 +258,11 @@ def test_only_allowed_actions_are_weighed_and_those_of_the_memory_may_join(
     with memory.episode("t") as episode:
         decision = episode.decide("a plain page", {"yes": 1.0, "stop": 0.0}, allowed=["stop", "no"])
         assert "yes" not in {c.action for c in decision.candidates}
-        with pytest.raises(InputError, match="none of the 2 candidates is among the allowed"):
+        said = r"none of the 2 candidates .* proposed are \['yes', 'no'\], allowed \['stop'\]"
+        with pytest.raises(InputError, match=said):
             episode.decide("a plain page", YES_NO, allowed=["stop"])
+        with pytest.raises(InputError, match=r"'e', and 2 more\]; an action must be the same"):
+            episode.decide("a plain page", YES_NO, allowed=list("abcdefg"))
 
 
 @pytest.mark.parametrize("state", ["", " ", "\x00\x1b[31m\n\t", "日期 ä ß 🎲", "x" * 1_000_000])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import get_args
 
 import numpy as np
@@ -29,6 +29,7 @@ _LONG = 10_000  # characters of every other text; a longer action or key is a pa
 _WHOLE = 2**63  # no id of a row is as large
 _DIGITS = 18  # of a step
 _MOST = 10_000  # candidates of a step
+_SHOWN = 5  # actions that an error lists
 _NUMBERS = int | float | np.floating | np.integer | np.bool_
 _STATUSES = get_args(EpisodeStatus)
 
@@ -192,7 +193,11 @@ def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Cand
         raise InputError("no candidates; a decision needs at least one")
     kept = tuple(c for c in made if allowed is None or c.action in allowed)
     if not kept:
-        raise InputError(f"none of the {len(made)} candidates is among the allowed actions")
+        raise InputError(
+            f"none of the {len(made)} candidates is among the allowed actions: proposed are "
+            f"{_some([c.action for c in made])}, allowed {_some(sorted(allowed or ()))}; an action "
+            "must be the same text in both"
+        )
     if len({c.action for c in kept}) < len(kept):
         twice = Counter(c.action for c in kept).most_common(1)[0][0]
         raise InputError(f"candidate {_brief(twice)} occurs twice; each action once")
@@ -266,6 +271,13 @@ def total(before: float | None, more: float, what: str) -> float:
         InputError: If that is too large.
     """
     return number((before or 0.0) + more, f"sum of {what}")
+
+
+def _some(actions: Sequence[str]) -> str:
+    """The first few of ``actions``, and how many more there are."""
+    shown = ", ".join(repr(a if len(a) <= 60 else f"{a[:57]}...") for a in actions[:_SHOWN])
+    more = len(actions) - _SHOWN
+    return f"[{shown}{f', and {more} more' if more > 0 else ''}]"
 
 
 def _brief(value: object) -> str:

@@ -224,7 +224,7 @@ def test_what_cannot_be_explained_is_said(played):
         (("r",), 2, "--changed"),
         (("r", "x#0", "--changed"), 2, "--changed"),
         (("r", "x#0"), 4, "x"),
-        (("r", "x"), 2, "x"),
+        (("r", "login fails/8"), 2, "as 'login fails/8#0' for the first step"),
         (("r", "x#" + "9" * 5000), 2, "not a decision id"),
         (("r", "x#0", "--seed", "7"), 2, "no seed 7"),
         (("nowhere.db", "x#0"), 4, "nowhere.db"),

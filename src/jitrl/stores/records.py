@@ -116,7 +116,11 @@ def parse_decision_id(text: str) -> tuple[str, int]:
     """
     key, mark, step = text.rpartition("#")
     if not mark or not (step.isascii() and step.isdigit()) or len(step) > _DIGITS:
-        raise InputError(f"{text!r} is not a decision id; it must be EPISODE_KEY#STEP")
+        first = decision_id(key if mark else text, 0)
+        raise InputError(
+            f"{text!r} is not a decision id; it must be EPISODE_KEY#STEP, as {first!r} for the "
+            "first step"
+        )
     return key, int(step)
 
 

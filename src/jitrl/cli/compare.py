@@ -53,7 +53,9 @@ def compare(
             "--report", help="File to write: .md, .html, .json or .png; may be given again."
         ),
     ] = [],  # noqa: B006
-    lang: Annotated[Language, typer.Option(help="Language of the reports.")] = "en",
+    lang: Annotated[
+        Language, typer.Option(help="Language of the reports; the terminal is in English.")
+    ] = "en",
     require: Annotated[
         Demand | None, typer.Option(help="Exit with 1 unless every other run is so.")
     ] = None,

@@ -35,7 +35,8 @@ def test_a_hard_check_that_is_met_is_one_of_many():
 
 def test_what_was_not_checked_is_not_a_zero():
     assert Checks().judge(episode()) == Unscored(
-        "this environment gives no checks; name a function of your own in memory.evaluator_options",
+        "this environment gives no checks; name a function of your own: --set "
+        "memory.evaluator_options=function=package.module:name",
         "checks",
     )
     assert Checks(lambda _: None, name="own").judge(episode()) == Unscored(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ class Result:
         spells: Wall time of playing (``act``) and learning, summed over threads.
         folder: Where it lies, with its raw episodes.
         unscored: Episodes that could not be judged; nothing was learned from them.
+        why_unscored: The reason for most of them.
     """
 
     label: str
@@ -49,6 +51,7 @@ class Result:
     spells: tuple[Spell, ...] = ()
     folder: Path = field(default_factory=Path)
     unscored: int = 0
+    why_unscored: str = ""
 
     @property
     def commits(self) -> str:
@@ -87,7 +90,8 @@ def read(folder: Path, label: str = "") -> Result:
     tasks = {task: i for i, task in enumerate(record.tasks)}
     scores = np.full((len(tasks), len(record.seeds), attempts), np.nan)
     models, scorers = dict[str, None](), dict[str, None]()
-    excluded = failures = unwritten = unscored = 0
+    excluded = failures = unwritten = 0
+    reasons = Counter[str]()
     for s, seed in enumerate(record.seeds):
         for kept in _journal(folders.store_path(folder, seed)):
             episode = kept.episode
@@ -95,7 +99,8 @@ def read(folder: Path, label: str = "") -> Result:
                 failures += 1
                 continue
             info = episode.info
-            unscored += isinstance(kept.judgment, Unscored)
+            if isinstance(kept.judgment, Unscored):
+                reasons[kept.judgment.reason] += 1
             scores[tasks[episode.task], s, info["attempt"]] = info["score"]
             excluded = max(excluded, info["excluded"])
             unwritten += FAILED in info
@@ -121,7 +126,8 @@ def read(folder: Path, label: str = "") -> Result:
         unwritten=unwritten,
         spells=spells,
         folder=folder,
-        unscored=unscored,
+        unscored=reasons.total(),
+        why_unscored=max(reasons, key=lambda reason: reasons[reason], default=""),
     )
 
 

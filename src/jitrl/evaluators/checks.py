@@ -69,8 +69,8 @@ class Checks:
         given = episode.info.get("checks") if self._function is None else self._function(episode)
         if given is None and self._function is None:
             return Unscored(
-                "this environment gives no checks; name a function of your own in "
-                "memory.evaluator_options",
+                "this environment gives no checks; name a function of your own: --set "
+                "memory.evaluator_options=function=package.module:name",
                 self.name,
             )
         if given is None:

@@ -23,6 +23,13 @@ def show(comparison: Comparison) -> None:
     warned = terms.warning(comparison, ENGLISH)
     if warned:
         people().print(Text(warned, style="bold"))
+    for line in comparison.lines:
+        result = line.result
+        if result.unscored == result.scores.size:
+            said = (
+                f"None of the {result.unscored} episodes of {result.label} was scored, so nothing "
+            )
+            people().print(Text(f"{said}was learned: {result.why_unscored}", style="bold red"))
     if len(comparison.lines) > 1:  # the terms of a single one hold its cost
         people().print()
         _fitted(grid.costs(comparison, ENGLISH), _SPARE_COST)

@@ -65,6 +65,8 @@ def heard(prompt):
             add(action, float(np.sign(float(gain))))
         for action in re.findall(r"right next action is: (\S+)", block):
             add(action, 1.0)
+        for action in re.findall(r"^- When .*, take (\S+)\.$", block, re.MULTILINE):
+            add(action, 1.0)
     return found
 
 

@@ -141,7 +141,7 @@ def fetched(
         rule = allowed[id]
         if rule.status == "candidate":
             # Those of one contrast are one way, of which the half is worth nothing.
-            chance, draw = _TRIAL, drawn.setdefault(rule.evidence[0], draw)
+            chance, draw = _TRIAL, drawn.setdefault((*rule.evidence, id)[0], draw)
         else:
             chance = 1.0 - how.holdout / (1.0 + counts[id].uses / _KNOWN)
         lines.append(Line(rule, task.goal, draw < chance, chance))

@@ -1,0 +1,165 @@
+"""A rulebook: what is told, what is held out, what is learned of it, and what goes."""
+
+import numpy as np
+import pytest
+from made_agents import opened
+from pasts import episode, put
+from suggestible import Suggestible, lived, scores
+
+from jitrl.core.sentences import rule_id
+from jitrl.errors import ConfigError
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Contrast, Prompt, Rule, State, Task, Unscored
+
+RIGHT = "When the goal is “Reach the best return in protocol0.” and you see protocol0 stage0"
+GOAL = "Reach the best return in protocol0."
+TASK = Task("protocol:0", GOAL, "toy", "protocol")
+
+
+@pytest.fixture
+def store():
+    with SQLiteStore(":memory:") as opened:
+        yield opened
+
+
+def agent(store, label="rulebook", **options):
+    return opened(label, store, EnvironmentRewards(), **{"attempts": 8, **options})
+
+
+def plant(store, text, *, status="candidate", task=TASK, evidence="c"):
+    """A rule with a contrast behind it, as if it had been distilled."""
+    rule = Rule(rule_id(text), text, task.scope, task.family, status=status, evidence=(evidence,))
+    store.add_rules(
+        [rule], [Contrast(evidence, task.scope, task.id, task.family, good=("g",), scores=(1.0,))]
+    )
+    return rule.id
+
+
+def begun(agent, seed, task=TASK, **given):
+    acting = agent.episode(**given)
+    acting.begin(task, key="now", rng=np.random.default_rng(seed))
+    return acting
+
+
+def notes(acting, state="protocol0 stage0", task=TASK):
+    return acting.advise(State(state), Prompt(task.goal, state, (), ("push0", "push1"))).notes
+
+
+def test_what_was_distilled_of_a_round_is_told_later_and_helps(store):
+    model = Suggestible(3.0)
+    lived(agent(store), model, 60)
+    counts = [c for c in store.rule_counts(1.0).values() if c.uses and c.held]
+    assert counts
+    assert all(c.wins / c.uses > c.held_wins / c.held for c in counts)
+    assert any("follow those whose condition holds" in said for said in model.notes)
+    assert not any(model.notes[:8])
+
+
+def test_a_round_is_distilled_once(store):
+    lived(agent(store), Suggestible(0.0), 24)
+    rounds = [contrast.round for contrast in store.contrasts()]
+    assert rounds == sorted(set(rounds))
+    assert all(len(contrast.good) <= 3 for contrast in store.contrasts())
+
+
+def test_a_candidate_is_told_in_half_of_the_episodes_and_logged_in_all(store):
+    rule = plant(store, f"{RIGHT}, take push1")
+    acting = [begun(agent(store), seed) for seed in range(200)]
+    told = ["push1" in notes(one) for one in acting]
+    assert 80 <= sum(told) <= 120
+    for one, is_told in zip(acting, told, strict=True):
+        (use,) = one._told.uses("now")
+        assert (use.rule, use.told, use.chance) == (rule, is_told, 0.5)
+
+
+def test_candidates_of_one_contrast_are_told_together_or_not_at_all(store):
+    first = plant(store, f"{RIGHT}, take push1")
+    second = plant(store, f"{RIGHT.replace('stage0', 'stage1')}, take push0")
+    for seed in range(20):
+        lines = begun(agent(store), seed)._told.lines
+        assert {line.rule.id for line in lines} == {first, second}
+        assert len({line.told for line in lines}) == 1
+
+
+def test_an_active_rule_is_held_out_less_the_better_it_is_known(store):
+    plant(store, f"{RIGHT}, take push1", status="active")
+    (line,) = begun(agent(store, holdout=0.2), 0)._told.lines
+    assert line.chance == pytest.approx(0.8)
+    gates = {"idle": 1000, "alpha": 1e-9}
+    told = agent(store, holdout=0.2, gates=gates, attempts=1000)
+    lived(told, Suggestible(0.0), 50)
+    (line,) = [x for x in begun(told, 0)._told.lines if x.rule.status == "active"]
+    assert 0.88 < line.chance < 0.91
+
+
+def test_a_rule_is_told_only_where_its_condition_holds(store):
+    plant(store, f"{RIGHT}, take push1", status="active")
+    acting = next(one for one in (begun(agent(store), s) for s in range(9)) if notes(one))
+    assert "take push1" in notes(acting)
+    plain = Task("t", "Win.", "toy", "protocol")
+    assert not begun(agent(store), 0, plain)._told.lines
+
+
+def test_a_rule_of_another_type_of_task_or_scope_is_not_fetched(store):
+    plant(store, "When you see stage0, take push1")
+    assert begun(agent(store), 0)._told.lines
+    for other in (Task("t", GOAL, "toy", "maze"), Task("t", GOAL, "shop", "protocol")):
+        assert not begun(agent(store), 0, other)._told.lines
+
+
+def test_what_rests_on_an_excluded_task_is_left_out_and_counted(store):
+    plant(store, f"{RIGHT}, take push1")
+    told = begun(agent(store), 0, exclude=frozenset({"protocol:0"}))._told
+    assert (told.lines, told.excluded) == ((), 1)
+
+
+def test_an_episode_that_could_not_be_judged_changes_nothing(store):
+    class Silent(EnvironmentRewards):
+        def judge(self, episode):
+            return Unscored("the judge's answer could not be read", self.name)
+
+    plant(store, f"{RIGHT}, take push1")
+    before = store.rules()
+    lived(opened("rulebook", store, Silent(), attempts=2), Suggestible(0.0), 6)
+    counts = store.rule_counts(1.0)[before[0].id]
+    assert (counts.uses, counts.wins, counts.held) == (0, 0, 0)
+    assert store.rules() == before
+
+
+def test_a_planted_rule_that_hurts_is_retired(store):
+    wrong = plant(store, f"{RIGHT}, take push0", status="active")
+    other = plant(store, f"{RIGHT}, take push1", status="active", evidence="d")
+    lived(agent(store, attempts=1000), Suggestible(9.0), 80)
+    ends = {rule.id: rule for rule in store.rules()}
+    assert ends[wrong].status == ends[other].status == "retired"
+    assert ends[wrong].reason.startswith(("does harm", "told"))
+
+
+def test_with_scores_the_memory_corrects_the_choice_besides(store):
+    put(store, *(episode(f"e{n}", "protocol0 stage0:push1", task="protocol:0") for n in range(3)))
+    alone, both = agent(store), agent(store, scores=True)
+    assert scores(lived(both, Suggestible(0.0), 30, seed=1))[-10:].count(1.0) >= 8
+    assert begun(alone, 0)._corrected is None
+
+
+def test_a_model_that_writes_is_the_author_of_its_rules(store):
+    lived(agent(store, "rulebook-model", attempts=4), Suggestible(0.0), 40)
+    assert {(rule.author, rule.text) for rule in store.rules()} == {
+        ("scripted", "When you see stage0, push2")
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"holdout": 0.0}, "holdout is 0.0"),
+        ({"gap": 2.0}, "gap is 2.0"),
+        ({"gates": {"alpha": 2.0}}, "alpha is 2.0"),
+        ({"gates": {"what": 1}}, "what"),
+        ({"told": -1}, "told must be at least 0"),
+    ],
+)
+def test_impossible_options_are_refused(store, options, said):
+    with pytest.raises(ConfigError, match=said):
+        agent(store, **options)

@@ -65,7 +65,7 @@ def test_too_few_held_out_tasks_are_answered_with_a_share_that_holds_out_enough(
 
 
 def test_where_no_share_is_enough_more_tasks_are_asked_for():
-    with pytest.raises(InputError, match="give at least 7 tasks .*--env-options tasks=20"):
+    with pytest.raises(InputError, match=r"give at least 7 tasks .*--env-options tasks=20"):
         tune.split(TASKS[:6], "0.5", 0)
 
 

@@ -89,7 +89,8 @@ class Connection:
         if self.readonly and needs_work:
             raise StoreError(
                 f"{self.path} is empty or of an older schema and cannot be brought up to date "
-                "with readonly=True; open it for writing once"
+                "with readonly=True; open it for writing once: "
+                f'python -c "import jitrl; jitrl.open({self.path!r}).close()"'
             )
         (journal,) = self._writer.execute("PRAGMA journal_mode").fetchone()
         return not needs_work and journal == "wal"

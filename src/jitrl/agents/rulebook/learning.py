@@ -102,10 +102,7 @@ class Learning:
         active = [rule.id for rule in self.store.rules(scope=scope, status="active")]
         if not active:
             return
-        found = {
-            id: measure([_use(use) for use in uses], self.gates)
-            for id, uses in self.store.rule_uses(active).items()
-        }
+        found = self.effects(active)
         for id in outdone(found, self.gates):
             reason = f"among the lowest {self.gates.bottom:.0%}: low bound {found[id].low:+.2f}"
             self.store.set_rule_status("retired", [id], reason=reason)

@@ -1,0 +1,94 @@
+"""`jitrl rules` on real files: what is listed, why a rule is there, and changes by hand."""
+
+import json
+import sys
+
+import pytest
+
+from jitrl.cli import main
+from jitrl.core.sentences import rule_id
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.store_samples import derive, sample_episode, scored
+from jitrl.types import Contrast, Rule, RuleUse
+
+TEXT = "When the goal names an order, open the list of orders"
+ID = rule_id(TEXT)
+
+
+@pytest.fixture
+def jitrl(capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def call(*args):
+        with pytest.raises(SystemExit) as end:
+            main(["rules", *map(str, args)])
+        sys.stdout.flush()
+        out, err = capfd.readouterr()
+        return int(end.value.code or 0), out, err
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A memory with one rule, told in one episode and held out in another."""
+    path = tmp_path / "memory.db"
+    with SQLiteStore(path) as store:
+        contrast = Contrast("c", "shop", "t", "orders", 2, "Cancel it", ("g",), ("b",), (1.0, 0.0))
+        store.add_rules([Rule(ID, TEXT, "shop", "orders", evidence=("c",))], [contrast], reason="r")
+        for key, told in (("one", True), ("two", False)):
+            lived = sample_episode(key)
+            judgment, use = scored(lived), RuleUse(ID, key, told, 0.5, 2, 1)
+            store.commit(lived, judgment, derive(lived, judgment), [use])
+    return path
+
+
+def test_a_rule_is_listed_with_its_effect_and_beside_it_its_wins(jitrl, file):
+    code, out, err = jitrl("ls", file)
+    (line,) = [line for line in (out + err).splitlines() if line.startswith(TEXT)]
+    assert (code, line.split()[-2:]) == (0, ["1/1", "1/2"])
+    found = json.loads(jitrl("ls", file, "--json")[1])["rules"][0]
+    assert (found["effect"]["told"], found["effect"]["held_out"]) == (1, 1)
+    assert (found["obeyed"], found["occasions"]) == (1, 2)
+
+
+def test_why_names_the_attempts_a_rule_rests_on_and_its_history(jitrl, file):
+    code, out, err = jitrl("why", file, ID)
+    said = out + err
+    assert code == 0
+    assert "round 2 of t: g against b (scores 1, 0)" in said
+    assert "candidate; r" in said
+
+
+def test_a_rule_is_retired_and_restored_to_what_it_was(jitrl, file):
+    with SQLiteStore(file) as store:
+        store.set_rule_status("active", [ID], reason="proved")
+    assert jitrl("retire", file, ID, "--reason", "wrong")[0] == 0
+    with SQLiteStore(file) as store:
+        assert (store.rule(ID).status, store.rule(ID).reason) == ("retired", "wrong")
+    assert jitrl("restore", file, ID)[0] == 0
+    with SQLiteStore(file) as store:
+        assert store.rule(ID).status == "active"
+
+
+def test_a_rule_is_added_by_hand_once_and_only_if_it_is_one(jitrl, file):
+    text = "当输入包含日期时，先统一成 YYYY-MM-DD 再处理"
+    first = json.loads(jitrl("add", file, text, "--scope", "shop", "--json")[1])
+    assert first == {"schema": "jitrl.rules.add/1", "id": rule_id(text), "new": True}
+    assert json.loads(jitrl("add", file, text, "--json")[1])["new"] is False
+    code, _, err = jitrl("add", file, "Think more")
+    assert (code, "is no rule: platitude" in err) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["retire", "restore", "why"])
+def test_a_rule_that_is_not_there_is_an_error_that_names_it(jitrl, file, command):
+    reason = ["--reason", "x"] if command == "retire" else []
+    code, _, err = jitrl(command, file, "0123456789ab", *reason)
+    assert (code, "0123456789ab" in err) == (4, True)
+
+
+@pytest.mark.parametrize("command", ["ls", "why", "retire"])
+def test_no_file_is_made_by_looking(jitrl, tmp_path, command):
+    more = {"why": [ID], "retire": [ID, "--reason", "x"], "ls": []}[command]
+    assert jitrl(command, tmp_path / "none.db", *more)[0] in (2, 4)
+    assert not list(tmp_path.iterdir())

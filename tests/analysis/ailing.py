@@ -84,7 +84,7 @@ def case(attempts=(), *, held=None, states=None, mixed=(), base=None, spent=None
     held = held if held is not None else rows()
     states = states or {int(i): State(f"state {i}") for i in held.state}
     stats = Stats(
-        *("m", 1, {}, 0, {}, 0, {}, {}, {}, {}, {}, {}, len(states), 0, 0, 0),
+        *("m", 1, {}, 0, {}, 0, {}, {}, {}, {}, {}, {}, len(states), 0, 0, {}, 0, 0, 0, 0),
         mixed=tuple(mixed),
     )
     journal = Journal(

@@ -9,7 +9,7 @@ import pytest
 from browsergym_pages import CHECKBOXES, CHOOSE_LIST, CLICK_BUTTON, TwoButtons, seen
 
 import jitrl
-from jitrl.errors import InputError, MissingExtra
+from jitrl.errors import InputError, MissingExtra, RepeatedKey
 from jitrl.integrations.browsergym import BrowserGymAgent, how, play
 from jitrl.integrations.browsergym_page import observation, page_actions, page_text
 from jitrl.models.scripted import Scripted
@@ -167,11 +167,14 @@ def test_an_episode_that_nobody_ended_is_kept_until_its_outcome_comes(memory, ho
 
 
 def test_a_key_makes_an_episode_idempotent(agent, memory):
-    for _ in range(2):
+    def lived():
         agent.reset(key="once")
         agent.get_action(seen(CLICK_BUTTON))
-        receipt = agent.end(1.0, terminated=True)
-    assert receipt.duplicate
+        return agent.end(1.0, terminated=True)
+
+    assert not lived().duplicate
+    with pytest.warns(RepeatedKey, match="'once' is stored already"):
+        assert lived().duplicate
     assert only(memory).key == "once"
 
 

@@ -40,6 +40,7 @@ def test_impossible_settings_of_scienceworld_are_refused(settings: dict[str, obj
         ScienceWorld(**settings)  # type: ignore[arg-type]
 
 
+@pytest.mark.scienceworld
 def test_a_java_that_does_not_start_is_told_with_what_it_said(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):

@@ -97,6 +97,11 @@ def test_a_rule_is_told_only_where_its_condition_holds(store):
     plant(store, f"{RIGHT}, take push1", status="active")
     acting = next(one for one in (begun(agent(store), s) for s in range(9)) if notes(one))
     assert "take push1" in notes(acting)
+    plant(store, f"{RIGHT.replace('stage0', 'stage1')}, take push0", status="active")
+    both = (begun(agent(store), seed) for seed in range(50))
+    acting = next(one for one in both if all(line.told for line in one._told.lines))
+    assert "take push0" not in notes(acting)
+    assert "take push1" not in notes(acting, "protocol0 stage1")
     plain = Task("t", "Win.", "toy", "protocol")
     assert not begun(agent(store), 0, plain)._told.lines
 

@@ -11,11 +11,12 @@ import typer
 from jitrl.cli.memory.options import FILE, NAME
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
-from jitrl.core.effect import Effect, Use, effect
+from jitrl.core.effect import Effect
+from jitrl.core.gates import Gates, drawn, measure
 from jitrl.core.sentences import cleaned, faults, rule_id
 from jitrl.errors import InputError
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Rule, RuleStatus, ScoredUse
+from jitrl.types import Rule, RuleStatus
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -23,7 +24,7 @@ IDS = Annotated[list[str], typer.Argument(metavar="RULE…", help="Ids of rules.
 REASON = Annotated[str, typer.Option(help="Why; kept in the history of the rule.")]
 PRINCIPAL = Annotated[str, typer.Option(help="Who is answerable; kept likewise.")]
 SUCCESS = Annotated[float, typer.Option(min=0.0, max=1.0, help="Least score that is a win.")]
-_ALPHA = 0.1  # as the gates of the agent have it
+_GATES = Gates()
 
 
 @app.callback()
@@ -55,7 +56,7 @@ def ls(
     )
     data = []
     for rule in found:
-        seen = _effect(uses.get(rule.id, ()))
+        seen = measure(drawn(uses.get(rule.id, ())), _GATES)
         told = [one.use for one in uses.get(rule.id, ()) if one.use.told]
         obeyed, times = sum(u.obeyed for u in told), sum(u.occasions for u in told)
         wins = counts[rule.id].wins if rule.id in counts else 0
@@ -79,8 +80,9 @@ def ls(
     people().print(shown)
     if found:
         tell(
-            f"Effect: mean score told minus held out, {1 - _ALPHA:.0%} bounds that hold at every "
-            "look. Wins: of the episodes that were told. Obeyed: of the steps its condition held.",
+            f"Effect: mean score told minus held out, with {1 - _GATES.alpha:.0%} bounds that hold "
+            "at every look. Wins: of the episodes that were told. Obeyed: of the steps its "
+            "condition held.",
             style="dim",
         )
     else:
@@ -203,11 +205,6 @@ def _before(store: SQLiteStore, id: str) -> RuleStatus:
         return now
     history = [change.status for change in store.rule_history(id)]
     return next((s for s in reversed(history) if s in ("candidate", "active")), "candidate")
-
-
-def _effect(uses: tuple[ScoredUse, ...]) -> Effect:
-    drawn = [one for one in uses if one.use.chance < 1.0]
-    return effect([Use(u.use.told, u.use.chance, u.score, u.task) for u in drawn], _ALPHA)
 
 
 def _plain(seen: Effect) -> dict[str, float | int | None]:

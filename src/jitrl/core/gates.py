@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from jitrl.core.effect import Effect, Use, effect
 from jitrl.core.rules import lowest
+from jitrl.types import ScoredUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,15 @@ def outdone(measured: Mapping[str, Effect], gates: Gates) -> list[str]:
     """
     past = [(of.low, rule) for rule, of in measured.items() if of.given + of.held >= gates.grace]
     return [rule for rule in lowest(past, gates.bottom) if measured[rule].low <= 0.0]
+
+
+def drawn(uses: Sequence[ScoredUse]) -> list[Use]:
+    """What logged uses prove: those that were drawn, as what was told for sure proves nothing."""
+    return [
+        Use(one.use.told, one.use.chance, one.score, one.task)
+        for one in uses
+        if one.use.chance < 1.0
+    ]
 
 
 def measure(uses: Sequence[Use], gates: Gates) -> Effect:

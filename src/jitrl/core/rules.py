@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from jitrl.core.similarity import words
-
-T = TypeVar("T")
 
 SAY_LITTLE = frozenset(
     [

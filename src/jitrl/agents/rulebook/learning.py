@@ -12,14 +12,14 @@ from jitrl.agents.rulebook import contrasts
 from jitrl.agents.rulebook.conflicts import disagree, settled
 from jitrl.agents.rulebook.partings import PLACEHOLDER, distilled, title
 from jitrl.agents.rulebook.written import written
-from jitrl.core.effect import Effect, Use
-from jitrl.core.gates import Gates, admitted, given_up, measure, outdone
+from jitrl.core.effect import Effect
+from jitrl.core.gates import Gates, admitted, drawn, given_up, measure, outdone
 from jitrl.core.rules import diversity, signature
 from jitrl.core.sentences import cleaned, rule_id
 from jitrl.core.similarity import words
 from jitrl.ports import Writer
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Contrast, Rule, ScoredUse, Task
+from jitrl.types import Contrast, Rule, Task
 
 _log = logging.getLogger(__name__)
 _ALIKE = 0.1  # diversity below which attempts are nearly the same
@@ -84,7 +84,7 @@ class Learning:
     def judge(self, ids: Collection[str]) -> None:
         """Admit the candidates that have shown their effect, and drop what does harm."""
         for id, uses in self.store.rule_uses(ids).items() if ids else ():
-            rule, seen = self.store.rule(id), [_use(use) for use in uses]
+            rule, seen = self.store.rule(id), drawn(uses)
             found = measure(seen, self.gates)
             verdict = given_up(seen, self.gates, found)
             if rule.status in ("candidate", "active") and not verdict.keeps:
@@ -110,8 +110,7 @@ class Learning:
     def effects(self, ids: Collection[str]) -> dict[str, Effect]:
         """The effect of each rule, by the bounds of the gates."""
         return {
-            id: measure([_use(use) for use in uses], self.gates)
-            for id, uses in self.store.rule_uses(ids).items()
+            id: measure(drawn(uses), self.gates) for id, uses in self.store.rule_uses(ids).items()
         }
 
     def distil(self, task: Task, attempts: Sequence[PastEpisode], number: int) -> str:
@@ -201,7 +200,3 @@ class Learning:
             self.store.add_rules([merged], reason=why)
             reason = f"settled in {merged.id}"
             self.store.set_rule_status("retired", [old.id, new.id], reason=reason)
-
-
-def _use(use: ScoredUse) -> Use:
-    return Use(use.use.told, min(use.use.chance, 1.0 - 1e-9), use.score, use.task)

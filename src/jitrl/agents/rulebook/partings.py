@@ -26,14 +26,12 @@ class Parting:
     """A step of a good attempt at which bad ones did something else.
 
     Attributes:
-        instead: What they did, the most frequent first.
-        bad: Keys of the bad attempts that parted here.
+        times: Bad attempts that parted here.
     """
 
     state: State
     action: str
-    instead: tuple[str, ...]
-    bad: tuple[str, ...]
+    times: int
 
 
 def partings(good: PastEpisode, bad: Sequence[PastEpisode]) -> list[Parting]:
@@ -42,28 +40,20 @@ def partings(good: PastEpisode, bad: Sequence[PastEpisode]) -> list[Parting]:
     An attempt that took the right action at a state, at any time, went along there.
     """
     way = good.direct
-    left: dict[int, list[tuple[str, list[str]]]] = {}
+    left: dict[int, int] = {}
     for attempt in bad:
-        taken: dict[State, list[str]] = {}
+        taken: dict[State, set[str]] = {}
         for row in attempt.rows:
-            taken.setdefault(row.state, []).append(row.action)
+            taken.setdefault(row.state, set()).add(row.action)
         for place, row in enumerate(way):
             tried = taken.get(row.state)
             if tried is None:
                 break
             if row.action not in tried:
-                left.setdefault(place, []).append((attempt.key, tried))
+                left[place] = left.get(place, 0) + 1
                 break
-    order = sorted(left, key=lambda place: (-len(left[place]), place))
-    return [
-        Parting(
-            way[place].state,
-            way[place].action,
-            _frequent([action for _, tried in left[place] for action in tried]),
-            tuple(key for key, _ in left[place]),
-        )
-        for place in order
-    ]
+    order = sorted(left, key=lambda place: (-left[place], place))
+    return [Parting(way[place].state, way[place].action, left[place]) for place in order]
 
 
 def distilled(contrast: Contrast, most: int) -> list[str]:
@@ -120,7 +110,3 @@ def _values(named: str, goal: str) -> dict[str, str] | None:
         pattern = pattern.replace(re.escape(name), f"(?P=v{n})")
     found = re.fullmatch(pattern, goal)
     return None if found is None else {name: found[f"v{n}"] for n, name in enumerate(names)}
-
-
-def _frequent(actions: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted(dict.fromkeys(actions), key=lambda action: -actions.count(action)))

@@ -52,6 +52,11 @@ def test_a_rule_is_listed_with_its_effect_and_beside_it_its_wins(jitrl, file):
     assert (found["obeyed"], found["occasions"]) == (1, 2)
 
 
+def test_rules_are_found_by_their_words(jitrl, file):
+    assert len(json.loads(jitrl("ls", file, "--find", "orders", "--json")[1])["rules"]) == 1
+    assert json.loads(jitrl("ls", file, "--find", "苹果", "--json")[1])["rules"] == []
+
+
 def test_why_names_the_attempts_a_rule_rests_on_and_its_history(jitrl, file):
     code, out, err = jitrl("why", file, ID)
     said = out + err

@@ -13,6 +13,7 @@ from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.core.effect import Effect
 from jitrl.core.gates import Gates, drawn, measure
+from jitrl.core.rulesearch import search
 from jitrl.core.sentences import cleaned, faults, rule_id
 from jitrl.errors import InputError
 from jitrl.stores.sqlite import SQLiteStore
@@ -38,6 +39,7 @@ def ls(
     name: NAME = "default",
     scope: Annotated[str | None, typer.Option(help="Only this scope.")] = None,
     status: Annotated[RuleStatus | None, typer.Option(help="Only this status.")] = None,
+    find: Annotated[str, typer.Option(help="Only rules with these words, the best first.")] = "",
     success: SUCCESS = 1.0,
     json: JSON = False,
 ) -> None:
@@ -48,6 +50,8 @@ def ls(
     """
     with _reading(file, name) as store:
         found = store.rules(scope=scope, status=status)
+        if find:
+            found = tuple(one.rule for one in search(find, found))
         uses = store.rule_uses([rule.id for rule in found])
         counts, tainted = store.rule_counts(success), store.tainted()
     shown = Listing(

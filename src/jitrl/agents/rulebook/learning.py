@@ -78,7 +78,10 @@ class Learning:
         """
         self.judge(used)
         if attempts and self.attempts and len(attempts) % self.attempts == 0:
-            self.distil(task, attempts[-self.attempts :], len(attempts) // self.attempts)
+            number = len(attempts) // self.attempts
+            reason = self.distil(task, attempts[-self.attempts :], number)
+            if reason:
+                _log.info("no rule of round=%d at task=%s: %s", number, task.id, reason)
             self.thin(task.scope)
 
     def judge(self, ids: Collection[str]) -> None:

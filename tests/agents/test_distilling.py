@@ -1,16 +1,21 @@
 """Rules of good and bad attempts: which are compared, what is made of them, and by whom."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from pasts import past
 from test_written import Scribe
 
+from jitrl import types as stored
+from jitrl.agents.rulebook.cases import Case, case_of, read
 from jitrl.agents.rulebook.conflicts import disagree, settled
 from jitrl.agents.rulebook.contrasts import Contrast, contrast
-from jitrl.agents.rulebook.partings import distilled, filled, partings, speaks_of
+from jitrl.agents.rulebook.partings import contradicts, lesson, partings, way_of
+from jitrl.agents.rulebook.words import words
 from jitrl.agents.rulebook.written import written
 from jitrl.core.sentences import faults
+from jitrl.types import State
 
 GOOD = past("g", "hall:open door", "attic:take lamp")
 LEFT = past("b1", "hall:wait", "hall:open door", "attic:sing", rewards=[0.0, 0.0, 0.0])
@@ -59,27 +64,108 @@ def test_an_attempt_that_never_came_to_the_way_parts_nowhere():
     ],
 )
 def test_a_rule_speaks_of_the_values_of_any_goal(goal, rule):
-    good = past("g", "hall:click(<link[order 91]>)", goal=goal)
-    bad = past("b", "hall:wait", goal=goal, rewards=[0.0])
-    (found,) = distilled(Contrast(goal, (good,), (bad,), 1.0), 2)
-    assert found == rule
-    assert faults(found) == []
+    place, action = "hall", "click(<link[order 91]>)"
+    found = lesson(way("a", f"{place}:{action}", goal=goal), State(place), action, [])
+    assert found.case.sentence(words(goal)) == rule
+    assert faults(rule) == []
+    assert read(rule) == found.case
 
 
-def test_the_values_of_a_goal_are_filled_in_where_it_fits():
-    rule = "When the goal is “Cancel order {value 1}”, take click(<link[{value 1}]>)"
-    assert filled(rule, "Cancel order 7") == (
-        "When the goal is “Cancel order 7”, take click(<link[7]>)"
+def way(id, *steps, goal="Win.", kind=""):
+    found = stored.Contrast(id, "s", goal, kind, goal=goal)
+    return way_of(found, past(id, *steps, goal=goal, task=goal))
+
+
+def taught(mine, *others):
+    """Goal pattern and evidence of what the last step of a way teaches."""
+    found = lesson(mine, *mine.steps[-1], others)
+    return found.case.goal, found.contrasts
+
+
+def test_a_step_that_tasks_share_is_a_rule_of_what_their_goals_share():
+    cancel = way("a", "menu:orders", goal="Cancel order 91")
+    hold = way("b", "menu:orders", goal="Put order 7 on hold")
+    assert taught(cancel, hold) == ("... order ...", ("b", "a"))
+    assert taught(
+        way("c", "菜单:订单", goal="取消订单91"), way("d", "菜单:订单", goal="暂停订单7")
+    ) == (
+        "... 订单 ...",
+        ("d", "c"),
     )
-    assert filled(rule, "Ship order 7") == rule
-    assert filled("When A holds, do B", "anything") == "When A holds, do B"
 
 
-def test_a_rule_that_names_a_goal_speaks_of_no_other():
-    rule = "When the goal is “Cancel order {value 1}”, take A"
-    assert speaks_of(rule, "Cancel order 7")
-    assert not speaks_of(rule, "Ship order 7")
-    assert speaks_of("When A holds, do B", "anything")
+def test_a_pattern_that_fits_a_task_that_did_something_else_there_is_not_made():
+    cancel = way("a", "menu:sales", goal="Cancel order 91")
+    hold = way("b", "menu:sales", goal="Put order 7 on hold")
+    ship = way("c", "menu:stock", goal="Ship order 9")
+    assert taught(cancel, hold, ship) == ("Cancel order 91", ("a",))
+    again = way("d", "menu:sales", goal="Cancel order 8")
+    assert taught(cancel, hold, ship, again) == ("Cancel order ...", ("d", "a"))
+
+
+def test_what_three_tasks_without_a_common_word_did_is_a_rule_of_any_goal():
+    ways = [
+        way(c, "hall:open door", goal=g) for c, g in (("a", "Eat"), ("b", "Sing"), ("c", "Run"))
+    ]
+    assert taught(*ways[:2]) == ("Eat", ("a",))
+    assert taught(*ways) == ("", ("b", "c", "a"))
+    assert taught(*ways, way("d", "hall:wait", goal="Sleep")) == ("Eat", ("a",))
+
+
+def test_a_pattern_keeps_the_values_that_its_action_needs():
+    first = way("a", "list:fill(91)", goal="Cancel order 91")
+    second = way("b", "list:fill(7)", goal="Put order 7 on hold")
+    assert taught(first, second) == ("... order {value 1} ...", ("b", "a"))
+    apart = way("c", "list:fill(5)", goal="Lend 5 books")
+    assert taught(first, apart) == ("... {value 1} ...", ("c", "a"))
+    plain = way("d", "list:fill(91)", goal="Cancel all of them")
+    assert taught(first, plain) == ("Cancel order {value 1}", ("a",))
+
+
+def test_two_actions_at_one_place_are_told_apart_by_what_else_is_seen():
+    goal = "Cancel order 91"
+    states = [State("Orders", "", "list"), State("Orders\nSearch = 91", "", "list")]
+    steps = tuple(zip(states, ("fill(91)", "click(91)"), strict=True))
+    mine = replace(way("a", "list:wait", goal=goal), steps=steps)
+    cases = [lesson(mine, *step, []).case for step in mine.steps]
+    assert [case.where for case in cases] == ["list (Orders)", "list (Search = {value 1})"]
+    other = State("Orders\nSearch = 7", "", "list")
+    assert cases[1].at("Cancel order 7", other, ["fill(7)", "click(7)"]).action == "click(7)"
+    assert cases[0].at("Cancel order 7", other, ["fill(7)", "click(7)"]) is None
+
+
+def test_a_case_is_filled_with_the_values_of_an_action_that_can_be_taken():
+    case = Case("... order {value 1} ...", "hall", "open({value 1})")
+    goal, hall = "Put order 7 of 12 on hold", State("hall")
+    assert case.at(goal, hall, ["open(7)", "open(12)"]) == Case(
+        "... order 7 ...", "hall", "open(7)"
+    )
+    assert case.at(goal, hall, ["open(12)", "wait"]) is None
+    assert case.at(goal, State("attic"), ["open(7)"]) is None
+    assert case.at("Lend 7 books", hall, ["open(7)"]) is None
+
+
+def test_a_case_that_two_actions_fit_says_nothing():
+    case = Case("Show {value 1} ...", "hall", "open({value 1})")
+    actions = ["open(A)", "open(A B)"]
+    assert case.at("Show A B", State("hall"), actions) is None
+    assert case.at("Show A B", State("hall"), actions[:1]).action == "open(A)"
+
+
+def test_a_way_contradicts_a_case_that_speaks_of_it_and_asks_for_something_else():
+    case = case_of("Cancel order 91", "menu", "sales")
+    general = Case("... order ...", "menu", "sales")
+    ship = way("c", "menu:stock", goal="Ship order 9")
+    assert contradicts(ship, general)
+    assert not contradicts(ship, case)
+    assert not contradicts(way("d", "menu:sales", goal="Ship order 9"), general)
+    assert not contradicts(way("e", "hall:stock", goal="Ship order 9"), general)
+
+
+@pytest.mark.parametrize("goal", ["Cancel 2：all", "看全部、和 ２"])
+def test_characters_of_several_forms_are_one(goal):
+    case = read(case_of(goal, "hall", "wait").sentence(words(goal)))
+    assert case.at(goal, State("hall"), ["wait"]).action == "wait"
 
 
 CASE = Contrast("Win.", (GOOD,), (LEFT,), 1.0)

@@ -82,6 +82,92 @@ def test_candidates_of_one_contrast_are_told_together_or_not_at_all(store):
         assert len({line.told for line in lines}) == 1
 
 
+def test_a_candidate_is_told_the_more_the_more_it_promises(store):
+    good = plant(store, f"{RIGHT}, take push1")
+    told = agent(store, attempts=1000)
+    first = begun(told, 0)._told.lines[0].chance
+    scores(lived(told, Suggestible(6.0), 16))
+    promising = begun(told, 0)._told.lines[0].chance
+    assert store.rule(good).status == "candidate"
+    assert first == 0.5 != promising
+    assert 0.2 <= promising <= 0.8
+
+
+def test_a_candidate_waits_where_an_active_rule_that_it_covers_says_the_same(store):
+    special = plant(store, f"{RIGHT}, take push1", status="active")
+    text = f"{RIGHT.replace('Reach the best return', 'Reach ...')}, take push1"
+    wide = Rule(rule_id(text), text, TASK.scope, TASK.family, evidence=("c",), parents=(special,))
+    store.add_rules([wide])
+    assert [line.rule.id for line in begun(agent(store), 0)._told.lines] == [special]
+    store.set_rule_status("retired", [special])
+    assert [line.rule.id for line in begun(agent(store), 0)._told.lines] == [wide.id]
+
+
+def test_a_candidate_that_a_wider_one_covers_speaks_only_where_that_may_not(store):
+    special = plant(store, f"{RIGHT}, take push1")
+    text = f"{RIGHT.replace('Reach the best return', 'Reach ...')}, take push1"
+    other = Contrast("d", TASK.scope, "protocol:1", TASK.family, good=("g",), scores=(1.0,))
+    wide = Rule(
+        rule_id(text), text, TASK.scope, TASK.family, evidence=("c", "d"), parents=(special,)
+    )
+    store.add_rules([wide], [other])
+    assert [line.rule.id for line in begun(agent(store), 0)._told.lines] == [wide.id]
+    acting = begun(agent(store), 0, exclude=frozenset({"protocol:1"}))
+    assert [line.rule.id for line in acting._told.lines] == [special]
+
+
+def rounds(store, goals, *, right):
+    """A good and a bad attempt at each goal, in turn, and what a book makes of each round."""
+    book = agent(store, attempts=2)
+    for name, goal in goals.items():
+        steps = f"menu:{right[name]}", "menu:wait"
+        for n, (step, reward) in enumerate(zip(steps, (1.0, 0.0), strict=True)):
+            put(store, episode(f"{name}{n}", step, task=name, goal=goal, rewards=[reward]))
+        task = Task(name, goal, "s", "kind")
+        book.learning.after(task, book.journal.past("s"), [])
+
+
+def test_a_step_that_tasks_share_becomes_a_rule_of_them_all_beside_their_own(store):
+    goals = {"a": "Cancel order 91", "b": "Put order 7 on hold"}
+    rounds(store, goals, right={"a": "sales", "b": "sales"})
+    first, second, wide = store.rules()
+    assert wide.text == "When the goal is “... order ...” and you see menu, take sales"
+    assert wide.parents == (first.id, second.id)
+    assert set(wide.evidence) == {*first.evidence, *second.evidence}
+    assert wide.entities == ("order",)
+
+
+def test_a_wide_candidate_is_narrowed_by_a_task_that_speaks_against_it(store):
+    goals = {"a": "Cancel order 91", "b": "Cancel order 7 now", "c": "Ship order 5"}
+    rounds(store, goals, right={"a": "sales", "b": "sales"} | {"c": "stock"})
+    wide = [rule for rule in store.rules() if "..." in rule.text]
+    assert [(rule.text, rule.status) for rule in wide] == [
+        ("When the goal is “Cancel order ...” and you see menu, take sales", "candidate")
+    ]
+    rounds(store, {"d": "Cancel order 6"}, right={"d": "archive"})
+    (was, *_) = [store.rule(rule.id) for rule in wide]
+    assert (was.status, was.reason) == ("retired", "contradicted by round 1 of d")
+    own = [rule for rule in store.rules() if rule.status == "candidate"]
+    assert len(own) == 4
+    assert not any("..." in rule.text for rule in own)
+
+
+def test_a_rule_of_episodes_in_quarantine_is_silent_until_they_are_restored(store):
+    goals = {"a": "Cancel order 91", "b": "Put order 7 on hold"}
+    rounds(store, goals, right={"a": "sales", "b": "sales"})
+    task = Task("a", goals["a"], "s", "kind")
+    (wide,) = begun(agent(store), 0, task)._told.lines
+    assert "... order ..." in wide.rule.text
+    store.set_status("quarantined", episodes=["b1"])
+    (own,) = begun(agent(store), 0, task)._told.lines
+    assert "“Cancel order 91”" in own.rule.text
+    store.set_status("quarantined", episodes=["a0"])
+    assert not begun(agent(store), 0, task)._told.lines
+    store.set_status("active", episodes=["a0", "b1"])
+    (again,) = begun(agent(store), 0, task)._told.lines
+    assert again.rule.id == wide.rule.id
+
+
 def test_an_active_rule_is_held_out_less_the_better_it_is_known(store):
     plant(store, f"{RIGHT}, take push1", status="active")
     (line,) = begun(agent(store, holdout=0.2), 0)._told.lines

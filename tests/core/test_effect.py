@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from jitrl.core.effect import Use, effect
+from jitrl.core.effect import Use, effect, promise
 
 
 def lived(rng, uses, chance, success, tasks=("",)):
@@ -85,3 +85,13 @@ def test_a_use_that_proves_nothing_is_refused(use):
 def test_alpha_is_a_chance():
     with pytest.raises(ValueError, match="alpha is 0"):
         effect([], alpha=0)
+
+
+def test_promise_is_even_without_uses_and_follows_what_was_seen():
+    def uses(told, held):
+        return [Use(given, 0.5, told if given else held) for given in (True, False) * 4]
+
+    assert promise([]) == 0.5
+    assert promise(uses(1.0, 0.0)) > 0.8
+    assert promise(uses(0.0, 1.0)) < 0.2
+    assert promise(uses(0.5, 0.5)) == pytest.approx(0.5, abs=0.1)

@@ -89,3 +89,11 @@ def test_a_rule_comes_apart_into_when_and_what():
     assert parts("Do B before A holds") == Parts("before A holds", "Do B")
     assert parts("部署前必须运行测试") == Parts("部署前", "必须运行测试")
     assert parts("Do B") is None
+
+
+def test_what_is_quoted_is_one_piece_whatever_it_says():
+    rule = "When the goal is “Fill it in: rate. Write percent.” and you see [a, b], take f([x, y])"
+    assert faults(rule) == []
+    assert parts(rule).order == "take f([x, y])"
+    assert faults('When "all failed", think more')[0].fault == "platitude"
+    assert faults(f"When you see “{'x' * 300}”, wait")[0].fault == "too long"

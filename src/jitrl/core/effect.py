@@ -17,14 +17,16 @@ variables by betting* (2024), for the bounds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import erf, sqrt
 
 import numpy as np
 
 _EFFECTS = np.linspace(-1.0, 1.0, 401)
 _MOST = 0.75  # share of the wealth that the worst outcome may take
 _PRIOR = 2.0  # so many scores of 0.5 each mean begins with
+_DOUBT = 4.0  # sum of squares that each estimate begins with: four uses that differ by 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +73,8 @@ def effect(uses: Sequence[Use], alpha: float = 0.05) -> Effect:
         raise ValueError(f"alpha is {alpha}; it must be in (0, 1)")
     above, below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
     left = np.ones_like(_EFFECTS, dtype=bool)
-    means = _Means()
     total, squares, limit = 0.0, 1.0, float(np.log(2.0 / alpha))
-    for n, use in enumerate(uses):
-        if not (0.0 < use.chance < 1.0 and 0.0 <= use.score <= 1.0):
-            raise ValueError(f"{use} needs a chance in (0, 1) and a score in [0, 1]")
-        h, p = means.baseline(use), use.chance
-        least = -max(h / p, (1.0 - h) / (1.0 - p))
-        most = max((1.0 - h) / p, h / (1.0 - p))
-        x = (use.score - h) / p if use.given else -(use.score - h) / (1.0 - p)
+    for n, (x, least, most) in enumerate(_signals(uses)):
         mean, spread = total / (n + 1.0), squares / (n + 1.0)
         lead = mean - _EFFECTS
         bet = lead / (spread + lead * lead)
@@ -89,7 +84,6 @@ def effect(uses: Sequence[Use], alpha: float = 0.05) -> Effect:
         below += np.log1p(-down * (x - _EFFECTS))
         left &= (above < limit) & (below < limit)
         total, squares = total + x, squares + (x - mean) ** 2
-        means.add(use)
     given = sum(use.given for use in uses)
     kept = _EFFECTS[left] if left.any() else np.array([total / max(len(uses), 1)])
     return Effect(
@@ -99,6 +93,32 @@ def effect(uses: Sequence[Use], alpha: float = 0.05) -> Effect:
         given,
         len(uses) - given,
     )
+
+
+def promise(uses: Sequence[Use]) -> float:
+    """About how likely the effect is above 0; .5 where nothing is known.
+
+    A normal approximation, for how often something on trial is given; no proof as the bounds are.
+
+    Raises:
+        ValueError: If a chance is not in (0, 1), or a score not in [0, 1].
+    """
+    xs = np.array([x for x, _, _ in _signals(uses)])
+    spread = float(np.sqrt(_DOUBT + ((xs - xs.mean()) ** 2).sum())) if len(xs) else 1.0
+    return 0.5 * (1.0 + erf(float(xs.sum()) / spread / sqrt(2.0)))
+
+
+def _signals(uses: Sequence[Use]) -> Iterator[tuple[float, float, float]]:
+    """The x of each use, with the least and the most that it could have been."""
+    means = _Means()
+    for use in uses:
+        if not (0.0 < use.chance < 1.0 and 0.0 <= use.score <= 1.0):
+            raise ValueError(f"{use} needs a chance in (0, 1) and a score in [0, 1]")
+        h, p = means.baseline(use), use.chance
+        least = -max(h / p, (1.0 - h) / (1.0 - p))
+        most = max((1.0 - h) / p, h / (1.0 - p))
+        yield (use.score - h) / p if use.given else -(use.score - h) / (1.0 - p), least, most
+        means.add(use)
 
 
 class _Means:

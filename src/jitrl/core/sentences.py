@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 Fault = Literal["empty", "too long", "several", "analysis", "platitude", "no condition", "no order"]
 
 LONGEST = 240
-"""Characters of a rule at most."""
+"""Characters of a rule at most; what it quotes may be as long again."""
 
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 _BULLET = re.compile(
@@ -28,6 +28,9 @@ _LEAD = re.compile(
     re.I,
 )
 _ENDS = " .!。！．｡;；,，、\"'“”‘’「」`*"
+_APART = " .!。！．｡;；,，、"
+_QUOTE = "\ue000"
+_QUOTED = re.compile(r"“[^“”]*”|「[^「」]*」|\"[^\"]*\"|\[[^\[\]]*\]")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 
@@ -44,10 +47,14 @@ class Finding(NamedTuple):
     said: str
 
 
+def folded(text: str) -> str:
+    """One form for characters that have several, single blanks, and nothing that is not seen."""
+    return " ".join(unicodedata.normalize("NFKC", text.translate(_INVISIBLE)).split())
+
+
 def cleaned(text: str) -> str:
     """The sentence without what does not change its meaning: forms, blanks, bullets, courtesies."""
-    text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
-    text = " ".join(text.split())
+    text = folded(text)
     before = None
     while text != before:
         before = text
@@ -133,16 +140,22 @@ class Parts(NamedTuple):
 
 
 def parts(text: str) -> Parts | None:
-    """Condition and order of a sentence; ``None`` if it has no condition."""
+    """Condition and order of a sentence; ``None`` if it has no condition.
+
+    What stands in quotes or brackets belongs to one of them whole.
+    """
     text = cleaned(text)
+    plain = _unquoted(text)
     if _is_chinese(text):
-        for pattern in (_CHINESE_FIRST, _CHINESE_AFTER):
-            found = pattern.match(text)
-            if found and found["order"].strip(_ENDS):
-                return Parts(found["condition"].strip(_ENDS), found["order"].strip(_ENDS))
+        found = _CHINESE_FIRST.match(plain)
+        if not (found and found["order"].strip(_ENDS)):
+            found = _CHINESE_AFTER.match(plain)
+    else:
+        found = _ENGLISH_FIRST.match(plain) or _ENGLISH_LAST.match(plain)
+    if found is None or not found["order"].strip(_ENDS):
         return None
-    found = _ENGLISH_FIRST.match(text) or _ENGLISH_LAST.match(text)
-    return Parts(found["condition"].strip(_ENDS), found["order"].strip(_ENDS)) if found else None
+    condition, order = (text[slice(*found.span(name))] for name in ("condition", "order"))
+    return Parts(condition.strip(_APART), order.strip(_APART))
 
 
 def faults(text: str) -> list[Finding]:
@@ -151,15 +164,16 @@ def faults(text: str) -> list[Finding]:
     if not text:
         return [Finding("empty", "")]
     found = list[Finding]()
-    if len(text) > LONGEST:
+    plain = _unquoted(text)
+    if plain.count(_QUOTE) > LONGEST or len(plain) - plain.count(_QUOTE) > LONGEST:
         found.append(Finding("too long", f"{len(text)} characters"))
     if _KANA.search(text):
         return found
     chinese = _is_chinese(text)
-    more = re.search(r"[。！？]\s*\S|[.!?]\s+[A-Z]", text)
+    more = re.search(r"[。！？]\s*\S|[.!?]\s+[A-Z]", plain)
     if more:
         found.append(Finding("several", text[more.start() + 1 :].strip()[:60]))
-    told = (_CHINESE_TOLD if chinese else _ENGLISH_TOLD).search(text)
+    told = (_CHINESE_TOLD if chinese else _ENGLISH_TOLD).search(plain)
     split = parts(text)
     order = split.order if split else text
     no_order = (_CHINESE_NO_ORDER if chinese else _ENGLISH_NO_ORDER).match(order)
@@ -172,6 +186,11 @@ def faults(text: str) -> list[Finding]:
     elif split is None or (_CHINESE_OPEN if chinese else _ENGLISH_OPEN).match(split.condition):
         found.append(Finding("no condition", (split.condition if split else text)[:60]))
     return found
+
+
+def _unquoted(text: str) -> str:
+    """The text with each quoted character replaced, so that all others stay where they are."""
+    return _QUOTED.sub(lambda match: _QUOTE * len(match[0]), text)
 
 
 def _is_chinese(text: str) -> bool:

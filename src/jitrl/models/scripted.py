@@ -26,6 +26,7 @@ class Scripted(ScoringProposer):
         default: Logit of an action that ``logits`` does not name.
         noise: Standard deviation, in nats, of a normal deviate that is added: always the same for
             the same action under the same observation and goal.
+        heeds: Nats for an action that the notes of the prompt name.
         seed: Another seed, another draw of the noise.
         temperature: Prior temperature: z is divided by it.
         cache, replay: File of answers to use, or to answer from alone.
@@ -38,6 +39,7 @@ class Scripted(ScoringProposer):
         *,
         default: float = 0.0,
         noise: float = 0.0,
+        heeds: float = 0.0,
         seed: int = 0,
         temperature: float = 1.0,
         cache: Path | None = None,
@@ -46,9 +48,9 @@ class Scripted(ScoringProposer):
     ) -> None:
         require(noise >= 0, f"noise must be at least 0, got {noise}")
         self._logits, self._default = dict(logits or {}), default
-        self._noise, self._seed = noise, seed
+        self._noise, self._heeds, self._seed = noise, heeds, seed
         self._counter = _Counter()
-        settings = repr((sorted(self._logits.items()), default, noise, seed))
+        settings = repr((sorted(self._logits.items()), default, noise, seed, heeds))
         endpoint = FunctionEndpoint("scripted", self._rate)
         endpoint.identity = f"scripted {settings}"
         super().__init__(
@@ -72,6 +74,9 @@ class Scripted(ScoringProposer):
         if self._noise:
             for action in rated:
                 rated[action] += self._noise * _deviate(self._seed, prompt, action)
+        if self._heeds and prompt.notes:
+            for action in rated:
+                rated[action] += self._heeds * (action in prompt.notes)
         return rated
 
 

@@ -19,7 +19,8 @@ from jitrl.agents.corrected import Corrected, CorrectedEpisode, MemorySettings
 from jitrl.agents.past import Journal
 from jitrl.agents.prior import own_choice, prior_of
 from jitrl.agents.prompted import check_counts, learner
-from jitrl.agents.rulebook.learning import Distiller, Learning
+from jitrl.agents.rulebook.distilling import Distiller
+from jitrl.agents.rulebook.learning import Learning
 from jitrl.agents.rulebook.telling import Telling, Told, fetched
 from jitrl.core.gates import Gates
 from jitrl.core.rule import Choose, UpdateRule
@@ -92,7 +93,7 @@ def rulebook(
     except (TypeError, ValueError) as error:
         raise ConfigError(f"agent {name}: gates: {error}") from error
     memory = learner(name, store, evaluator, settings, embedder)
-    distiller = Distiller(writer() if author == "model" else None, distil, gap, threshold)
+    distiller = Distiller(store, writer() if author == "model" else None, distil, gap, threshold)
     return Rulebook(
         name,
         memory,
@@ -208,7 +209,7 @@ class RulebookEpisode:
         rows = agent.memory.derive(episode, judgment)
         receipt = agent.store.commit(episode, judgment, rows, told.uses(episode.key))
         if rows and not receipt.duplicate:
-            past = agent.journal.past(self._task.scope).of(self._task.id)
+            past = agent.journal.past(self._task.scope)
             agent.learning.after(self._task, past, [line.rule.id for line in told.lines])
         return receipt
 

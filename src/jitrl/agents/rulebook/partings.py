@@ -1,24 +1,22 @@
 """Rules by comparison: where bad attempts parted from a good one, and what the good one did there.
 
-Nothing is asked of a model. Values that the goal names become placeholders, so that a rule of one
-task speaks of the next one, too, and are filled in again when it is told.
+Nothing is asked of a model. Values that the goal names become placeholders, and a step that several
+tasks have in common becomes one rule with the pattern of their goals, as long as that pattern fits
+no task at which something else was right there.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from jitrl.agents.induction import abstracted
 from jitrl.agents.past import PastEpisode
-from jitrl.agents.rulebook.contrasts import Contrast
-from jitrl.agents.rulebook.words import words
-from jitrl.types import State
+from jitrl.agents.rulebook.cases import Case, case_of, seen, seen_closely
+from jitrl.core.patterns import PLACEHOLDER, common, fits
+from jitrl.core.sentences import folded
+from jitrl.types import Contrast, State
 
-_SEEN = 60  # characters of what a state shows that a rule names
-PLACEHOLDER = re.compile(r"\{[^{}]*?\d+\}")
-_TITLE = re.compile(r"“(.+?)”")
+_EVERYWHERE = 3  # tasks without a word in common that make a rule of any goal
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +30,37 @@ class Parting:
     state: State
     action: str
     times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The way of the best attempt of a contrast, as far as rules look at it.
+
+    Attributes:
+        contrast: Id of the contrast.
+        kind: Type of task.
+        steps: State and action of each, without loops.
+    """
+
+    contrast: str
+    task: str
+    kind: str
+    goal: str
+    steps: tuple[tuple[State, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A case, and the ways that teach it.
+
+    Attributes:
+        kind: Type of task that all of them are of; "" if they are of several.
+        contrasts: Ids of their contrasts, oldest first.
+    """
+
+    case: Case
+    kind: str
+    contrasts: tuple[str, ...]
 
 
 def partings(good: PastEpisode, bad: Sequence[PastEpisode]) -> list[Parting]:
@@ -56,57 +85,68 @@ def partings(good: PastEpisode, bad: Sequence[PastEpisode]) -> list[Parting]:
     return [Parting(way[place].state, way[place].action, left[place]) for place in order]
 
 
-def distilled(contrast: Contrast, most: int) -> list[str]:
-    """At most so many rules of a contrast, the clearest first."""
-    found = partings(contrast.good[0], contrast.bad)[:most]
-    return [sentence(contrast.goal, parting) for parting in found]
+def way_of(contrast: Contrast, attempt: PastEpisode) -> Way:
+    """The way that an attempt of a contrast shows."""
+    steps = tuple((row.state, row.action) for row in attempt.direct)
+    return Way(contrast.id, contrast.task, contrast.kind, contrast.goal, steps)
 
 
-def sentence(goal: str, parting: Parting) -> str:
-    """What to do there, as a rule.
+def lesson(way: Way, state: State, action: str, others: Collection[Way]) -> Lesson:
+    """What a step of ``way`` teaches, in view of ``others``, the ways of other contrasts.
 
-    What not to do is left unsaid: a small model takes what is named, whether or not a *not* stands
-    before it.
+    Tasks that took the same action in the same place join one by one, the most alike first, as long
+    as their goals have something in common that fits no task that did something else there.
     """
-    flow = abstracted(goal, [parting.action])
-    where, (action,) = seen(parting.state), flow.steps
-    return words(goal).rule.format(goal=flow.title, where=where, action=action)
+    show = seen_closely if _is_ambiguous(way, state, action) else seen
+    own = case_of(way.goal, show(state), action)
+    alike, against = list[tuple[str, Way]](), list[str]()
+    for other in others:
+        if folded(other.goal) == folded(way.goal):
+            alike += [(own.goal, other)] if _takes(other, state, action) else []
+            continue
+        cases = [case_of(other.goal, show(s), a) for s, a in other.steps]
+        here = [case for case in cases if case.where == own.where]
+        same = [case for case in here if case.action == own.action]
+        if same:
+            alike.append((same[0].goal, other))
+        elif here:
+            against.append(folded(other.goal))
+    pattern, joined = own.goal, [way]
+    needed = set(PLACEHOLDER.findall(own.action + own.where))
+    order = sorted(alike, key=lambda one: (-len(common(own.goal, one[0])), one[1].contrast))
+    for goal, other in order:
+        wider = common(pattern, goal)
+        if not wider or not needed <= set(PLACEHOLDER.findall(wider)):
+            continue
+        if not any(fits(wider, one) for one in against):
+            pattern, joined = wider, [*joined, other]
+    if len({other.task for other in joined}) == 1 and not against and not needed:
+        everywhere = {one.task for _, one in alike} | {way.task}
+        if len(everywhere) >= _EVERYWHERE:
+            pattern, joined = "", [way, *(one for _, one in alike)]
+    known = [other.contrast for other in others]
+    ids = sorted({one.contrast for one in joined} - {way.contrast}, key=known.index)
+    kinds = {one.kind for one in joined}
+    kind = way.kind if len(kinds) == 1 else ""
+    return Lesson(Case(pattern, own.where, own.action), kind, (*ids, way.contrast))
 
 
-def seen(state: State) -> str:
-    """What tells where one is: the place, or the beginning of what is shown."""
-    if state.place:
-        return state.place
-    text = " ".join(state.text.split())
-    head = re.split(r"(?<=[.!?。！？])\s|\s\|\|\s", text, maxsplit=1)[0].rstrip(".!?。！？")
-    return head if len(head) <= _SEEN else head[:_SEEN].rsplit(" ", 1)[0]
+def contradicts(way: Way, case: Case) -> bool:
+    """Whether a way took something else where a case speaks of it."""
+    there = [(state, action) for state, action in way.steps if case.where in _views(state)]
+    if not there or not case.speaks_of(way.goal):
+        return False
+    return not any(case.at(way.goal, state, [action]) for state, action in there)
 
 
-def title(rule: str) -> str:
-    """The goal that a rule names, with its placeholders; "" if it names none."""
-    named = _TITLE.search(rule)
-    return named[1] if named else ""
+def _views(state: State) -> tuple[str, str]:
+    return seen(state), seen_closely(state)
 
 
-def speaks_of(rule: str, goal: str) -> bool:
-    """Whether a goal is the one that a rule names, whatever its values."""
-    named = title(rule)
-    return not named or _values(named, goal) is not None
+def _is_ambiguous(way: Way, state: State, action: str) -> bool:
+    """Whether something else is done on the way where the same is seen."""
+    return any(seen(s) == seen(state) and a != action for s, a in way.steps)
 
 
-def filled(rule: str, goal: str) -> str:
-    """The rule with the values of a goal in place of its placeholders, where the goal fits its."""
-    for name, value in (_values(title(rule), goal) or {}).items():
-        rule = rule.replace(name, value)
-    return rule
-
-
-def _values(named: str, goal: str) -> dict[str, str] | None:
-    """What stands for each placeholder; ``None`` if the goal is another."""
-    names = list(dict.fromkeys(PLACEHOLDER.findall(named)))
-    pattern = re.escape(named)
-    for n, name in enumerate(names):
-        pattern = pattern.replace(re.escape(name), f"(?P<v{n}>.+?)", 1)
-        pattern = pattern.replace(re.escape(name), f"(?P=v{n})")
-    found = re.fullmatch(pattern, goal)
-    return None if found is None else {name: found[f"v{n}"] for n, name in enumerate(names)}
+def _takes(way: Way, state: State, action: str) -> bool:
+    return any(s == state and a == action for s, a in way.steps)

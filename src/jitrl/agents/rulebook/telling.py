@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from jitrl.agents.rulebook.partings import filled, speaks_of
+from jitrl.agents.rulebook.cases import read
+from jitrl.agents.rulebook.distilling import COMPARED
 from jitrl.agents.rulebook.words import words
 from jitrl.core import similarity
+from jitrl.core.effect import promise
+from jitrl.core.gates import drawn
 from jitrl.core.rules import Signature, Standing, best, fits, signature, tokens
 from jitrl.core.sentences import parts
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Prompt, Rule, RuleCounts, RuleUse, State, Task
 
-_TRIAL = 0.5  # chance that a candidate is told
+_LEAST, _MOST = 0.2, 0.8  # chances that a candidate is told lie between
 _KNOWN = 50  # uses after which half as much is held out
 _HOLDS = 0.5  # share of the words of a condition that must be seen
 _OBEYED = 0.6  # share of the words of an action that the order must name
@@ -37,30 +40,56 @@ class Line:
     """A rule that could be told in an episode.
 
     Attributes:
-        text: With the values of the goal.
         told: Whether it is.
         chance: That it would be.
     """
 
     def __init__(self, rule: Rule, goal: str, told: bool, chance: float) -> None:
-        self.rule, self.text = rule, filled(rule.text, goal)
+        self.rule, self.goal = rule, goal
         self.told, self.chance = told, chance
-        split = parts(self.text)
+        self.case = read(rule.text) if rule.author == COMPARED else None
+        split = parts(rule.text)
         self._condition = frozenset(similarity.words(split.condition if split else ""))
-        self._order = frozenset(similarity.words(split.order if split else self.text))
+        self._order = frozenset(similarity.words(split.order if split else rule.text))
         self.occasions = self.obeyed = 0
 
-    def holds(self, seen: frozenset[str]) -> float:
-        """Share of the words of its condition that are seen; 1 without a condition."""
-        if not self._condition:
-            return 1.0
-        return len(self._condition & seen) / len(self._condition)
+    def here(self, state: State, actions: Sequence[str], seen: frozenset[str]) -> Here:
+        """What it says at a step.
 
-    def took(self, action: str) -> None:
+        Args:
+            seen: Words of all that is seen.
+        """
+        if self.case is not None:
+            at = self.case.at(self.goal, state, actions)
+            if at is None:
+                return Here(0.0, "", "")
+            return Here(1.0, at.sentence(words(self.goal)), at.action)
+        share = len(self._condition & seen) / len(self._condition) if self._condition else 1.0
+        return Here(share, self.rule.text, "")
+
+    def took(self, here: Here, action: str) -> None:
         """Count an occasion, and whether it was obeyed."""
-        said = frozenset(similarity.words(action))
         self.occasions += 1
-        self.obeyed += len(said & self._order) >= _OBEYED * len(said)
+        if here.action:
+            self.obeyed += action == here.action
+        else:
+            said = frozenset(similarity.words(action))
+            self.obeyed += len(said & self._order) >= _OBEYED * len(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """A rule at a step.
+
+    Attributes:
+        holds: How far its condition holds, in [0, 1]; exactly 0 or 1 for a rule by comparison.
+        text: With the values of the goal.
+        action: That it asks for, where it names one exactly; else "".
+    """
+
+    holds: float
+    text: str
+    action: str
 
 
 class Told:
@@ -68,7 +97,7 @@ class Told:
 
     def __init__(self, lines: tuple[Line, ...], excluded: int = 0) -> None:
         self.lines, self.excluded = lines, excluded
-        self._now: list[Line] = []
+        self._now: list[tuple[Line, Here]] = []
 
     def notes(self, state: State, prompt: Prompt) -> str:
         """The told rules whose condition is nearest to what is seen; "" if none is near.
@@ -77,17 +106,17 @@ class Told:
         """
         text = f"{prompt.goal}\n{state.place}\n{state.text}"
         seen = frozenset(similarity.words(text))
-        near = [(line.holds(seen), line) for line in self.lines]
-        most = max((share for share, _ in near), default=0.0)
-        self._now = [line for share, line in near if share == most >= _HOLDS]
+        near = [(line, line.here(state, prompt.actions, seen)) for line in self.lines]
+        most = max((here.holds for _, here in near), default=0.0)
+        self._now = [(line, here) for line, here in near if here.holds == most >= _HOLDS]
         said = words(prompt.goal)
-        told = [said.line.format(rule=line.text) for line in self._now if line.told]
-        return "\n".join([said.told, *told]) if told else ""
+        told = [said.line.format(rule=here.text) for line, here in self._now if line.told]
+        return "\n".join([said.told, *dict.fromkeys(told)]) if told else ""
 
     def took(self, action: str) -> None:
         """What was done at the step that notes were last asked for."""
-        for line in self._now:
-            line.took(action)
+        for line, here in self._now:
+            line.took(here, action)
 
     def uses(self, episode: str) -> tuple[RuleUse, ...]:
         """What is logged of it."""
@@ -113,39 +142,57 @@ def fetched(
         until: Newest version of the memory to look at.
     """
     known = store.rules(scope=task.scope, until=until)
-    usable = [
-        rule
-        for rule in known
-        if rule.status in ("candidate", "active") and speaks_of(rule.text, task.goal)
-    ]
+    usable = _usable(known, task.goal)
     about = signature(task.family, task.goal)
     fitting = {rule.id: rule for rule in usable if fits(_of(rule), about) >= how.overlap}
     allowed = _allowed(store, fitting, exclude)
+    speaking = _speaking(allowed)
     counts = store.rule_counts(how.success, until=until)
     left = how.tokens
 
     def room(id: str) -> bool:
         nonlocal left
-        size = tokens(allowed[id].text)
+        size = tokens(speaking[id].text)
         if size > left:
             return False
         left -= size
         return True
 
-    standing = [(id, _standing(rule, counts)) for id, rule in allowed.items()]
+    standing = [(id, _standing(rule, counts)) for id, rule in speaking.items()]
     chosen = best(standing, c=how.explore, most=how.told, room=room)
     draws = rng.random(len(chosen)).tolist()
-    drawn = dict[str, float]()
+    shared = dict[str, float]()
+    uses = store.rule_uses(chosen, until=until) if chosen else {}
     lines = []
     for id, draw in zip(chosen, draws, strict=True):
-        rule = allowed[id]
+        rule = speaking[id]
         if rule.status == "candidate":
             # Those of one contrast are one way, of which the half is worth nothing.
-            chance, draw = _TRIAL, drawn.setdefault((*rule.evidence, id)[0], draw)
+            draw = shared.setdefault((*rule.evidence, id)[0], draw)
+            chance = min(_MOST, max(_LEAST, promise(drawn(uses.get(id, ())))))
         else:
             chance = 1.0 - how.holdout / (1.0 + counts[id].uses / _KNOWN)
         lines.append(Line(rule, task.goal, draw < chance, chance))
     return Told(tuple(lines), len(fitting) - len(allowed))
+
+
+def _usable(rules: Sequence[Rule], goal: str) -> list[Rule]:
+    """Those whose status and condition let them be told under a goal."""
+    return [
+        rule
+        for rule in rules
+        if rule.status in ("candidate", "active")
+        for case in [read(rule.text) if rule.author == COMPARED else None]
+        if case is None or case.speaks_of(goal)
+    ]
+
+
+def _speaking(rules: Mapping[str, Rule]) -> dict[str, Rule]:
+    """Those left where one covers others: an active one speaks for itself, else the wider one."""
+    active = {id for id, rule in rules.items() if rule.status == "active"}
+    left = {id: r for id, r in rules.items() if id in active or active.isdisjoint(r.parents)}
+    covered = {parent for rule in left.values() for parent in rule.parents}
+    return {id: rule for id, rule in left.items() if id in active or id not in covered}
 
 
 def _of(rule: Rule) -> Signature:
@@ -160,9 +207,23 @@ def _standing(rule: Rule, counts: Mapping[str, RuleCounts]) -> Standing:
 def _allowed(
     store: RuleStore, rules: Mapping[str, Rule], exclude: frozenset[str]
 ) -> dict[str, Rule]:
-    """Those that rest on no attempt at an excluded task."""
-    if not exclude:
+    """Those that rest on no attempt at an excluded task, and on enough outside quarantine.
+
+    One contrast without a quarantined attempt is enough, or, for a rule that was made of others,
+    two such of different tasks; a rule that was added by hand rests on none.
+    """
+    tainted = store.tainted()
+    if not exclude and tainted.keys().isdisjoint(rules):
         return dict(rules)
-    rest = {id for rule in rules.values() for id in rule.evidence}
-    banned = {c.id for c in store.contrasts(ids=rest) if c.task in exclude}
-    return {id: rule for id, rule in rules.items() if banned.isdisjoint(rule.evidence)}
+    known = {
+        c.id: c for c in store.contrasts(ids={id for r in rules.values() for id in r.evidence})
+    }
+    allowed = {}
+    for id, rule in rules.items():
+        contrasts = [known[one] for one in rule.evidence if one in known]
+        bad = set(tainted.get(id, ()))
+        clean = {c.task for c in contrasts if bad.isdisjoint((*c.good, *c.bad))}
+        enough = len(clean) >= (2 if rule.parents else 1) or not contrasts
+        if enough and exclude.isdisjoint(c.task for c in contrasts):
+            allowed[id] = rule
+    return allowed

@@ -1,0 +1,247 @@
+"""Distilling: a round of attempts becomes a contrast, and the contrast rules of the book."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from jitrl.agents.past import Past, PastEpisode
+from jitrl.agents.rulebook import contrasts
+from jitrl.agents.rulebook.cases import Case, read
+from jitrl.agents.rulebook.conflicts import disagree, settled
+from jitrl.agents.rulebook.partings import Lesson, Way, contradicts, lesson, partings, way_of
+from jitrl.agents.rulebook.words import words
+from jitrl.agents.rulebook.written import written
+from jitrl.core.patterns import GAP, PLACEHOLDER, fits
+from jitrl.core.rules import diversity, signature
+from jitrl.core.sentences import cleaned, rule_id
+from jitrl.core.similarity import words as tokens
+from jitrl.ports import Writer
+from jitrl.ports.rules import RuleStore
+from jitrl.types import Contrast, Rule, Task
+
+_log = logging.getLogger(__name__)
+_ALIKE = 0.1  # diversity below which attempts are nearly the same
+_SAME = (
+    "attempts at task=%s are nearly the same (diversity %.2f), and none is good: more of them "
+    "teach nothing; raise the temperature"
+)
+COMPARED = "rules"
+"""Author of the rules that are made by comparison."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distiller:
+    """Makes rules of rounds of attempts.
+
+    Attributes:
+        writer: The model that writes them; ``None`` finds them where attempts parted.
+        most: New rules of one contrast at most.
+        gap: Least difference between best and worst.
+        threshold: Least score of the best.
+    """
+
+    store: RuleStore
+    writer: Writer | None
+    most: int
+    gap: float
+    threshold: float
+
+    def round(self, task: Task, attempts: Sequence[PastEpisode], number: int, past: Past) -> str:
+        """Make rules of a round, once; returns why there are none, or "".
+
+        Args:
+            number: Of the round, from 1 on.
+            past: Episodes of the scope, among them the best ones of earlier contrasts.
+
+        Raises:
+            BudgetExceeded, ModelError: If the model could not be asked.
+        """
+        found = contrasts.contrast(attempts, gap=self.gap, threshold=self.threshold)
+        if isinstance(found, str):
+            apart = diversity([[row.action for row in attempt.rows] for attempt in attempts])
+            if apart < _ALIKE and max(a.score for a in attempts) < self.threshold:
+                _log.warning(_SAME, task.id, apart)
+            return found
+        kept = _kept(task, found, number)
+        if self.store.contrasts(ids=[kept.id]):
+            return "this round was distilled already"
+        rules = self.store.rules(scope=task.scope)
+        present = [
+            rule
+            for rule in rules
+            if rule.status in ("candidate", "active") and rule.kind in ("", task.family)
+        ]
+        if self.writer is None:
+            made = self._compared(found, kept, present, {rule.id for rule in rules}, past)
+        else:
+            made = self._written(found, kept, present, self.writer)
+        if not made:
+            self.store.add_rules([], [kept], reason="no rule was found")
+        return "" if made else "no rule was found"
+
+    def _written(
+        self, found: contrasts.Contrast, kept: Contrast, present: Sequence[Rule], writer: Writer
+    ) -> int:
+        """Rules by the model; one that disagrees with another is settled with it."""
+        texts = written(writer, found, self.most, [rule.text for rule in present])
+        for text in texts:
+            rule = _rule(text, kept, writer.name)
+            self.store.add_rules([rule], [kept], reason=_round(kept))
+            for other in present:
+                if other.id != rule.id and disagree(other.text, rule.text):
+                    self._settle(other, rule, kept)
+        return len(texts)
+
+    def _settle(self, old: Rule, new: Rule, kept: Contrast) -> None:
+        """One conditional rule in place of two, if a word tells their evidence apart."""
+        goals = [c.goal for c in self.store.contrasts(ids=old.evidence)]
+        found = settled(old.text, new.text, [tokens(goal) for goal in goals], [tokens(kept.goal)])
+        if found is None:
+            reason = f"disagrees with {new.id}, and no word tells their tasks apart"
+            self.store.set_rule_status("candidate", [old.id], reason=reason)
+            return
+        merged = replace(
+            new,
+            id=rule_id(found.text),
+            text=cleaned(found.text),
+            entities=tuple(sorted({*old.entities} & {*new.entities})),
+            entry=min(old.entry, new.entry),
+            parents=(old.id, new.id),
+            evidence=(*old.evidence, kept.id),
+        )
+        why = f"settles {old.id} and {new.id} by “{found.by}”"
+        with self.store.batch():
+            self.store.add_rules([merged], reason=why)
+            reason = f"settled in {merged.id}"
+            self.store.set_rule_status("retired", [old.id, new.id], reason=reason)
+
+    def _compared(
+        self,
+        found: contrasts.Contrast,
+        kept: Contrast,
+        present: Sequence[Rule],
+        known: Collection[str],
+        past: Past,
+    ) -> int:
+        """Rules where attempts parted: of this task, and of all that took the same step."""
+        way = way_of(kept, found.good[0])
+        others = self._ways(kept, past)
+        same = [other for other in others if other.task == way.task]
+        made = new = 0
+        with self.store.batch():
+            self.store.add_rules([], [kept], reason=_round(kept))
+            for parting in partings(found.good[0], found.bad):
+                own = lesson(way, parting.state, parting.action, same)
+                rule = _of(own, kept)
+                if rule.id not in known and new == self.most:
+                    continue
+                new += rule.id not in known
+                made += 1
+                self.store.add_rules([rule], reason=_round(kept))
+                shared = lesson(way, parting.state, parting.action, others)
+                if shared.case != own.case:
+                    self._widen(_of(shared, kept), shared.case, [*present, rule], _round(kept))
+            self._narrow(way, [*others, way], present, kept)
+        return made
+
+    def _ways(self, kept: Contrast, past: Past) -> list[Way]:
+        """What the best attempts of earlier contrasts did."""
+        episodes = {episode.key: episode for episode in past.episodes}
+        return [
+            way_of(other, episodes[other.good[0]])
+            for other in self.store.contrasts(scope=kept.scope)
+            if other.good and other.good[0] in episodes
+        ]
+
+    def _widen(self, rule: Rule, case: Case, present: Sequence[Rule], reason: str) -> None:
+        """Add a rule of several tasks; it speaks for the candidates that say the same of fewer."""
+        covered = (other.id for other in present if other.id != rule.id and _covers(case, other))
+        parents = tuple(dict.fromkeys((*rule.parents, *covered)))
+        self.store.add_rules([replace(rule, parents=parents)], reason=reason)
+
+    def _narrow(
+        self, way: Way, ways: Sequence[Way], present: Sequence[Rule], kept: Contrast
+    ) -> None:
+        """Narrow the candidates of several tasks that a new contrast speaks against.
+
+        Active ones have proved better than nothing; they stay as long as their effect does.
+        """
+        for rule in present:
+            case = read(rule.text)
+            if rule.author != COMPARED or rule.status != "candidate" or case is None:
+                continue
+            mine = [one for one in ways if one.contrast in rule.evidence]
+            if len({one.task for one in mine}) < 2 or not contradicts(way, case):
+                continue
+            for own in mine:
+                others = [one for one in ways if one is not own]
+                for state, action in own.steps:
+                    if case.at(own.goal, state, [action]) is None:
+                        continue
+                    taught = lesson(own, state, action, others)
+                    made = replace(_of(taught, kept), entry=rule.entry, parents=(rule.id,))
+                    if made.id != rule.id and len(taught.contrasts) > 1:
+                        self._widen(made, taught.case, present, f"narrows {rule.id}")
+            reason = f"contradicted by round {kept.round} of {kept.task}"
+            self.store.set_rule_status("retired", [rule.id], reason=reason)
+
+
+def _kept(task: Task, found: contrasts.Contrast, number: int) -> Contrast:
+    raw = f"{task.scope}\n{task.id}\n{number}".encode()
+    return Contrast(
+        id=hashlib.blake2b(raw, digest_size=8).hexdigest(),
+        scope=task.scope,
+        task=task.id,
+        kind=task.family,
+        round=number,
+        goal=found.goal,
+        good=tuple(attempt.key for attempt in found.good),
+        bad=tuple(attempt.key for attempt in found.bad),
+        scores=tuple(attempt.score for attempt in (*found.good, *found.bad)),
+    )
+
+
+def _round(kept: Contrast) -> str:
+    return f"round {kept.round} of {kept.task}"
+
+
+def _rule(text: str, kept: Contrast, author: str) -> Rule:
+    """A rule that rests on one contrast."""
+    mean = sum(kept.scores[: len(kept.good)]) / len(kept.good)
+    return Rule(
+        id=rule_id(text),
+        text=cleaned(text),
+        scope=kept.scope,
+        kind=kept.kind,
+        entities=_entities(kept.kind, kept.goal),
+        entry=min(1.0, max(0.0, mean)),
+        author=author,
+        evidence=(kept.id,),
+    )
+
+
+def _of(taught: Lesson, kept: Contrast) -> Rule:
+    """A rule by comparison."""
+    text = taught.case.sentence(words(kept.goal))
+    rule = _rule(text, kept, COMPARED)
+    entities = _entities(taught.kind, taught.case.goal)
+    return replace(rule, kind=taught.kind, entities=entities, evidence=taught.contrasts)
+
+
+def _entities(kind: str, goal: str) -> tuple[str, ...]:
+    """Key words of a goal or a pattern."""
+    plain = PLACEHOLDER.sub(" ", goal).replace(GAP, " ")
+    return tuple(sorted(signature(kind, plain).words))
+
+
+def _covers(case: Case, other: Rule) -> bool:
+    """Whether a rule says no more than a case does, of fewer goals."""
+    known = read(other.text) if other.author == COMPARED else None
+    return (
+        known is not None
+        and (known.where, known.action) == (case.where, case.action)
+        and (not case.goal or (bool(known.goal) and fits(case.goal, known.goal)))
+    )

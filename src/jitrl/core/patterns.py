@@ -1,0 +1,128 @@
+"""What goals have in common, as a pattern with gaps: *Put order ... on hold*.
+
+A pattern is a text in which ``...`` stands for anything and a placeholder such as ``{value 1}`` for
+one value. The pattern of two goals keeps the words that both have in the same order, so it is about
+the most special one that fits both (a least general generalisation); that of many is folded
+together goal by goal. What fits it can then be checked on goals that are known.
+
+Source: Plotkin, *A note on inductive generalization* (1970), for the idea.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from jitrl.core.rules import SAY_LITTLE
+
+GAP = "..."
+PLACEHOLDER = re.compile(r"\{[^{}]*?\d+\}")
+
+_HAN = "\u3040-\u30ff\u4e00-\u9fff"
+_TOKEN = re.compile(rf"(\s*)(\{{[^{{}}]*?\d+\}}|\.\.\.|[^\W_{_HAN}]+|\S)")
+_IS_HAN = re.compile(f"[{_HAN}]")
+_IS_WORD = re.compile(r"\w")
+
+
+class _Token(NamedTuple):
+    before: str
+    text: str
+
+
+def common(first: str, second: str) -> str:
+    """The pattern of what two goals, or patterns, have in common; "" if that says nothing.
+
+    A part that consists of words that say little, or of a single Chinese character, is left out.
+    """
+    a, b = _tokens(first), _tokens(second)
+    blocks = SequenceMatcher(
+        None, _keys(a, "a"), _keys(b, "b"), autojunk=False
+    ).get_matching_blocks()
+    pieces = [(block, a[block.a : block.a + block.size]) for block in blocks if block.size]
+    kept = [(block, piece) for block, piece in pieces if _says(piece)]
+    if not kept:
+        return ""
+    out = "" if kept[0][0].a == kept[0][0].b == 0 else GAP
+    for block, piece in kept:
+        text = "".join(token.before + token.text for token in piece).strip()
+        if out:
+            out += GAP if not out.endswith(GAP) else ""
+            out = f"{out[: -len(GAP)].rstrip()} {GAP} {text}".strip()
+        else:
+            out = text
+        last = block
+    if last.a + last.size < len(a) or last.b + last.size < len(b):
+        out += f" {GAP}"
+    return out
+
+
+def values(pattern: str, goal: str) -> dict[str, str] | None:
+    """What stands for each placeholder; ``None`` if the goal does not fit the pattern."""
+    names = list(dict.fromkeys(PLACEHOLDER.findall(pattern)))
+    groups = {name: f"v{n}" for n, name in enumerate(names)}
+    known = set[str]()
+    source = ""
+    for part in re.split(rf"(\s*\.\.\.\s*|{PLACEHOLDER.pattern})", pattern):
+        if part.strip() == GAP:
+            source += r".*?"
+        elif part in groups:
+            group = groups[part]
+            source += f"(?P={group})" if group in known else f"(?P<{group}>.+?)"
+            known.add(group)
+        elif part:
+            source += _bordered(part)
+    found = re.fullmatch(source, goal, re.I | re.S)
+    return None if found is None else {name: found[group] for name, group in groups.items()}
+
+
+def fits(pattern: str, goal: str) -> bool:
+    """Whether a goal is one of those that a pattern speaks of; "" speaks of all."""
+    return not pattern or values(pattern, goal) is not None
+
+
+def filled(text: str, known: dict[str, str]) -> str:
+    """A text with values in place of its placeholders."""
+    return PLACEHOLDER.sub(lambda match: known.get(match[0], match[0]), text)
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [_Token(before, token) for before, token in _TOKEN.findall(text)]
+
+
+def _keys(tokens: Sequence[_Token], side: str) -> list[str]:
+    """What is compared of them; a gap is like no other."""
+    return [
+        f"{side}{n}\0" if token.text == GAP else token.text.casefold()
+        for n, token in enumerate(tokens)
+    ]
+
+
+def _says(piece: Sequence[_Token]) -> bool:
+    """Whether a run of tokens tells one goal from another."""
+    texts = [token.text for token in piece]
+    if any(PLACEHOLDER.fullmatch(text) for text in texts):
+        return True
+    han = [text for text in texts if _IS_HAN.match(text)]
+    if len(han) > 1 and "".join(han) not in SAY_LITTLE:
+        return True
+    return any(
+        _IS_WORD.match(text) and not _IS_HAN.match(text) and text.casefold() not in SAY_LITTLE
+        for text in texts
+    )
+
+
+def _bordered(text: str) -> str:
+    """A regular expression for a text that begins and ends with whole words, blanks around it."""
+    words = text.split()
+    source = r"\s+".join(map(re.escape, words))
+    if words and _is_latin(words[0][0]):
+        source = rf"(?<![^\W_{_HAN}]){source}"
+    if words and _is_latin(words[-1][-1]):
+        source = rf"{source}(?![^\W_{_HAN}])"
+    return rf"\s*{source}\s*" if words else r"\s*"
+
+
+def _is_latin(character: str) -> bool:
+    return character.isalnum() and not _IS_HAN.match(character)

@@ -1,0 +1,61 @@
+"""What goals have in common: the pattern of two, and what fits it."""
+
+import pytest
+
+from jitrl.core.patterns import common, filled, fits, values
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "pattern"),
+    [
+        ("Put order 6395 on hold.", "Put order 7 on hold.", "Put order ... on hold."),
+        ("Cancel order 9166.", "Put order 6395 on hold.", "... order ..."),
+        ("取消订单 91。", "把订单 7 设为暂停。", "... 订单 ..."),
+        (
+            'Show "{value 1}", only Tops.',
+            'Show "{value 1}", only Hats.',
+            'Show "{value 1}", only ...',
+        ),
+        (
+            "Put ... order ... on hold",
+            "Put order 8 on hold, please",
+            "Put ... order ... on hold ...",
+        ),
+        ("the same", "the same", "the same"),
+    ],
+)
+def test_the_pattern_of_two_goals_keeps_what_both_say(first, second, pattern):
+    assert common(first, second) == pattern
+    for goal in (first, second):
+        assert "..." in goal or fits(pattern, goal)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("Show me the list", "Cancel it at the end"), ("查看的单", "删除的货")]
+)
+def test_words_that_say_little_make_no_pattern(first, second):
+    assert common(first, second) == ""
+
+
+def test_parts_of_a_pattern_are_whole_words():
+    assert fits("... order ...", "Cancel ORDER 7")
+    assert not fits("... order ...", "Show what to reorder")
+    assert not fits("... order ...", "List borders of orders")
+    assert fits("... 订单 ...", "取消订单7")
+
+
+def test_a_placeholder_stands_for_one_value_throughout():
+    assert values("Move {value 1} to {value 2}", "Move A to B") == {
+        "{value 1}": "A",
+        "{value 2}": "B",
+    }
+    assert values("{value 1} and {value 1}", "A and A") == {"{value 1}": "A"}
+    assert values("{value 1} and {value 1}", "A and B") is None
+    assert filled("{value 1}, {value 2}", {"{value 1}": "A"}) == "A, {value 2}"
+
+
+def test_characters_of_regular_expressions_stand_for_themselves():
+    assert values("What (exactly) costs {value 1}?", "What (exactly) costs A+?") == {
+        "{value 1}": "A+"
+    }
+    assert not fits("a.c", "abc")

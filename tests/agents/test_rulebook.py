@@ -227,6 +227,11 @@ def test_a_planted_rule_that_hurts_is_retired(store):
     assert ends[wrong].reason.startswith(("does harm", "told"))
 
 
+def test_without_gates_every_rule_is_in_at_once_and_none_goes(store):
+    lived(agent(store, gates=False, attempts=4), Suggestible(0.0), 40)
+    assert {rule.status for rule in store.rules()} == {"active"}
+
+
 def test_with_scores_the_memory_corrects_the_choice_besides(store):
     put(store, *(episode(f"e{n}", "protocol0 stage0:push1", task="protocol:0") for n in range(3)))
     alone, both = agent(store), agent(store, scores=True)

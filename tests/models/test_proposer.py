@@ -100,6 +100,11 @@ def test_scripted_noise_depends_on_page_goal_action_and_seed_alone(rng):
     assert logits(Scripted(noise=1.5, seed=1).propose(STEP, rng)) != base
 
 
+def test_scripted_heeds_what_the_notes_name_and_nothing_else(rng):
+    step = Prompt("goal", "page", (), ("a(x)", "b(x)"), notes="- When X, take b(x).")
+    assert logits(Scripted(heeds=3.0).propose(step, rng)) == {"a(x)": 0.0, "b(x)": 3.0}
+
+
 def test_scripted_noise_has_the_deviation_that_was_asked_for(rng):
     step = Prompt("goal", "page", (), tuple(map(str, range(2000))))
     values = [c.logit for c in Scripted(noise=1.5).propose(step, rng).candidates]

@@ -8,8 +8,9 @@ from typing import Any
 
 from jitrl import registry
 from jitrl.config import Memory, Rewards
+from jitrl.errors import ConfigError
 from jitrl.evaluators.environment import EnvironmentRewards
-from jitrl.ports import Agent, Environment, Evaluator, Proposer, Store
+from jitrl.ports import Agent, Environment, Evaluator, Proposer, Store, Writer
 from jitrl.run.loop import Trial, play
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode, Task
@@ -61,8 +62,13 @@ def opened(
         store=store,
         evaluator=evaluator or EnvironmentRewards(),
         settings=Memory(**memory),
+        writer=_nobody,
     )
     return made
+
+
+def _nobody() -> Writer:
+    raise ConfigError("a bench has no model that writes; take the author `rules`")
 
 
 def lived(

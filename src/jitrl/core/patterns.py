@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from jitrl.core.rules import SAY_LITTLE
+from jitrl.core.similarity import words
 
 GAP = "..."
 PLACEHOLDER = re.compile(r"\{[^{}]*?\d+\}")
@@ -85,6 +86,12 @@ def fits(pattern: str, goal: str) -> bool:
 def filled(text: str, known: dict[str, str]) -> str:
     """A text with values in place of its placeholders."""
     return PLACEHOLDER.sub(lambda match: known.get(match[0], match[0]), text)
+
+
+def key_words(pattern: str) -> tuple[str, ...]:
+    """Words of a goal or a pattern that tell it from others, sorted; no values among them."""
+    plain = PLACEHOLDER.sub(" ", pattern).replace(GAP, " ")
+    return tuple(sorted(set(words(plain)) - SAY_LITTLE))
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -27,7 +27,7 @@ from jitrl.core.rule import Choose, UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.ports import Embedder, Evaluator, Receipt, Writer
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Decision, Episode, Prompt, Proposal, State, Task
+from jitrl.types import Decision, Episode, Prompt, Proposal, RuleStatus, State, Task
 
 NAME = "rulebook"
 
@@ -51,7 +51,7 @@ def rulebook(
     explore: float = 0.3,
     holdout: float = 0.2,
     success: float = 1.0,
-    gates: Mapping[str, Any] | None = None,
+    gates: Mapping[str, Any] | bool | None = None,
     temperature: float = 1.0,
     choose: Choose = "sample",
 ) -> Rulebook:
@@ -72,7 +72,8 @@ def rulebook(
         holdout: Share of the first uses of an active rule in which it is held out; half of it after
             50 uses, a third after 100, and so on.
         success: Least score of an episode that is a win.
-        gates: Settings of the gates that differ: alpha, tasks, trial, grace, bottom, idle.
+        gates: Settings of the gates that differ: alpha, tasks, trial, grace, bottom, idle. With
+            ``False`` every rule comes in and none goes, to see what gates are worth.
         temperature: The prior is ``softmax(z / temperature)``.
         choose: ``sample`` from the prior, or its ``argmax`` (ties: at random).
 
@@ -89,11 +90,13 @@ def rulebook(
             f"agent {name}: holdout is {holdout}; it must be in (0, 1), or no effect is known"
         )
     try:
-        limits = Gates(**(gates or {}))
+        limits = None if gates is False else Gates(**(gates or {}))  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         raise ConfigError(f"agent {name}: gates: {error}") from error
     memory = learner(name, store, evaluator, settings, embedder)
-    distiller = Distiller(store, writer() if author == "model" else None, distil, gap, threshold)
+    status: RuleStatus = "active" if limits is None else "candidate"
+    author_model = writer() if author == "model" else None
+    distiller = Distiller(store, author_model, distil, gap, threshold, status)
     return Rulebook(
         name,
         memory,

@@ -14,13 +14,13 @@ from jitrl.agents.rulebook.conflicts import disagree, settled
 from jitrl.agents.rulebook.partings import Lesson, Way, contradicts, lesson, partings, way_of
 from jitrl.agents.rulebook.words import words
 from jitrl.agents.rulebook.written import written
-from jitrl.core.patterns import GAP, PLACEHOLDER, fits
-from jitrl.core.rules import diversity, signature
+from jitrl.core.patterns import fits, key_words
+from jitrl.core.rules import diversity
 from jitrl.core.sentences import cleaned, rule_id
 from jitrl.core.similarity import words as tokens
 from jitrl.ports import Writer
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Contrast, Rule, Task
+from jitrl.types import Contrast, Rule, RuleStatus, Task
 
 _log = logging.getLogger(__name__)
 _ALIKE = 0.1  # diversity below which attempts are nearly the same
@@ -41,6 +41,7 @@ class Distiller:
         most: New rules of one contrast at most.
         gap: Least difference between best and worst.
         threshold: Least score of the best.
+        status: That new rules begin with.
     """
 
     store: RuleStore
@@ -48,6 +49,7 @@ class Distiller:
     most: int
     gap: float
     threshold: float
+    status: RuleStatus = "candidate"
 
     def round(self, task: Task, attempts: Sequence[PastEpisode], number: int, past: Past) -> str:
         """Make rules of a round, once; returns why there are none, or "".
@@ -88,7 +90,7 @@ class Distiller:
         """Rules by the model; one that disagrees with another is settled with it."""
         texts = written(writer, found, self.most, [rule.text for rule in present])
         for text in texts:
-            rule = _rule(text, kept, writer.name)
+            rule = _rule(text, kept, writer.name, self.status)
             self.store.add_rules([rule], [kept], reason=_round(kept))
             for other in present:
                 if other.id != rule.id and disagree(other.text, rule.text):
@@ -135,7 +137,7 @@ class Distiller:
             self.store.add_rules([], [kept], reason=_round(kept))
             for parting in partings(found.good[0], found.bad):
                 own = lesson(way, parting.state, parting.action, same)
-                rule = _of(own, kept)
+                rule = _of(own, kept, self.status)
                 if rule.id not in known and new == self.most:
                     continue
                 new += rule.id not in known
@@ -143,7 +145,9 @@ class Distiller:
                 self.store.add_rules([rule], reason=_round(kept))
                 shared = lesson(way, parting.state, parting.action, others)
                 if shared.case != own.case:
-                    self._widen(_of(shared, kept), shared.case, [*present, rule], _round(kept))
+                    self._widen(
+                        _of(shared, kept, self.status), shared.case, [*present, rule], _round(kept)
+                    )
             self._narrow(way, [*others, way], present, kept)
         return made
 
@@ -182,7 +186,9 @@ class Distiller:
                     if case.at(own.goal, state, [action]) is None:
                         continue
                     taught = lesson(own, state, action, others)
-                    made = replace(_of(taught, kept), entry=rule.entry, parents=(rule.id,))
+                    made = replace(
+                        _of(taught, kept, self.status), entry=rule.entry, parents=(rule.id,)
+                    )
                     if made.id != rule.id and len(taught.contrasts) > 1:
                         self._widen(made, taught.case, present, f"narrows {rule.id}")
             reason = f"contradicted by round {kept.round} of {kept.task}"
@@ -208,7 +214,7 @@ def _round(kept: Contrast) -> str:
     return f"round {kept.round} of {kept.task}"
 
 
-def _rule(text: str, kept: Contrast, author: str) -> Rule:
+def _rule(text: str, kept: Contrast, author: str, status: RuleStatus) -> Rule:
     """A rule that rests on one contrast."""
     mean = sum(kept.scores[: len(kept.good)]) / len(kept.good)
     return Rule(
@@ -216,25 +222,20 @@ def _rule(text: str, kept: Contrast, author: str) -> Rule:
         text=cleaned(text),
         scope=kept.scope,
         kind=kept.kind,
-        entities=_entities(kept.kind, kept.goal),
+        entities=key_words(kept.goal),
         entry=min(1.0, max(0.0, mean)),
         author=author,
+        status=status,
         evidence=(kept.id,),
     )
 
 
-def _of(taught: Lesson, kept: Contrast) -> Rule:
+def _of(taught: Lesson, kept: Contrast, status: RuleStatus) -> Rule:
     """A rule by comparison."""
     text = taught.case.sentence(words(kept.goal))
-    rule = _rule(text, kept, COMPARED)
-    entities = _entities(taught.kind, taught.case.goal)
+    rule = _rule(text, kept, COMPARED, status)
+    entities = key_words(taught.case.goal)
     return replace(rule, kind=taught.kind, entities=entities, evidence=taught.contrasts)
-
-
-def _entities(kind: str, goal: str) -> tuple[str, ...]:
-    """Key words of a goal or a pattern."""
-    plain = PLACEHOLDER.sub(" ", goal).replace(GAP, " ")
-    return tuple(sorted(signature(kind, plain).words))
 
 
 def _covers(case: Case, other: Rule) -> bool:

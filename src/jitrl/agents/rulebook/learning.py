@@ -21,12 +21,13 @@ class Learning:
     """Keeps a book.
 
     Attributes:
+        gates: ``None`` lets every rule in and none go.
         attempts: Scored attempts at a task that make a round.
     """
 
     store: RuleStore
     distiller: Distiller
-    gates: Gates
+    gates: Gates | None
     attempts: int
 
     def after(self, task: Task, past: Past, used: Collection[str]) -> None:
@@ -35,43 +36,43 @@ class Learning:
         Args:
             used: Rules that could be told in it.
         """
-        self.judge(used)
+        if self.gates is not None:
+            self.judge(used, self.gates)
         attempts = past.of(task.id)
         if attempts and len(attempts) % self.attempts == 0:
             number = len(attempts) // self.attempts
             reason = self.distiller.round(task, attempts[-self.attempts :], number, past)
             if reason:
                 _log.info("no rule of round=%d at task=%s: %s", number, task.id, reason)
-            self.thin(task.scope)
+            if self.gates is not None:
+                self.thin(task.scope, self.gates)
 
-    def judge(self, ids: Collection[str]) -> None:
+    def judge(self, ids: Collection[str], gates: Gates) -> None:
         """Admit the candidates that have shown their effect, and drop what does harm."""
         for id, uses in self.store.rule_uses(ids).items() if ids else ():
             rule, seen = self.store.rule(id), drawn(uses)
-            found = measure(seen, self.gates)
-            verdict = given_up(seen, self.gates, found)
+            found = measure(seen, gates)
+            verdict = given_up(seen, gates, found)
             if rule.status in ("candidate", "active") and not verdict.keeps:
                 self.store.set_rule_status("retired", [id], reason=verdict.reason)
             elif rule.status == "candidate":
-                verdict = admitted(seen, self.gates, found)
+                verdict = admitted(seen, gates, found)
                 if verdict.keeps:
                     self.store.set_rule_status("active", [id], reason=verdict.reason)
-                elif len(seen) >= self.gates.trial:
+                elif len(seen) >= gates.trial:
                     reason = f"not admitted in {len(seen)} uses: {verdict.reason}"
                     self.store.set_rule_status("retired", [id], reason=reason)
 
-    def thin(self, scope: str) -> None:
+    def thin(self, scope: str, gates: Gates) -> None:
         """Retire the active rules that showed least, past their grace."""
         active = [rule.id for rule in self.store.rules(scope=scope, status="active")]
         if not active:
             return
-        found = self.effects(active)
-        for id in outdone(found, self.gates):
-            reason = f"among the lowest {self.gates.bottom:.0%}: low bound {found[id].low:+.2f}"
+        found = self.effects(active, gates)
+        for id in outdone(found, gates):
+            reason = f"among the lowest {gates.bottom:.0%}: low bound {found[id].low:+.2f}"
             self.store.set_rule_status("retired", [id], reason=reason)
 
-    def effects(self, ids: Collection[str]) -> dict[str, Effect]:
+    def effects(self, ids: Collection[str], gates: Gates) -> dict[str, Effect]:
         """The effect of each rule, by the bounds of the gates."""
-        return {
-            id: measure(drawn(uses), self.gates) for id, uses in self.store.rule_uses(ids).items()
-        }
+        return {id: measure(drawn(uses), gates) for id, uses in self.store.rule_uses(ids).items()}

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from jitrl.cli.bench import choices, decide, judge, learn, paper, search, transfer, webarena
+from jitrl.cli.bench import (
+    choices,
+    decide,
+    judge,
+    learn,
+    paper,
+    rules,
+    search,
+    transfer,
+    webarena,
+)
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -17,6 +27,7 @@ def bench() -> None:
 app.command()(learn.learn)
 app.command()(transfer.transfer)
 app.command()(choices.choices)
+app.command()(rules.rules)
 app.command()(paper.paper)
 app.command()(judge.judge)
 app.command()(webarena.webarena)

@@ -1,0 +1,69 @@
+"""The arms of the results on rules: which agent, with which settings, and what is planted.
+
+All of them follow the default settings as they are now, but for what their names say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+What = Literal["together", "gates", "settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One agent, and the book it begins with.
+
+    Attributes:
+        agent: Entry point of ``jitrl.agents``.
+        options: Its options that differ from the default ones.
+        planted: Whether bad and idle rules are in its book from the start.
+        against: Name of the arm that it is compared with; "" for the first one.
+    """
+
+    name: str
+    agent: str = "rulebook"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    planted: bool = False
+    against: str = ""
+
+
+NONE, RULES = Arm("none", "static"), Arm("rules")
+_DEFAULT = Arm("default")
+
+
+def _settings(name: str, *values: Any, of: str = "") -> tuple[Arm, ...]:
+    """Arms that differ from the default in one option, or in one setting of its gates."""
+    return tuple(
+        Arm(f"{name} {value:g}", options={of: {name: value}} if of else {name: value})
+        for value in values
+    )
+
+
+SETS: Mapping[What, tuple[Arm, ...]] = {
+    "together": (
+        NONE,
+        RULES,
+        Arm("scores", "jitrl"),
+        Arm("both", options={"scores": True}, against="scores"),
+    ),
+    "gates": (
+        NONE,
+        RULES,
+        Arm("gates off", options={"gates": False}, against="rules"),
+        Arm("planted, gates on", planted=True, against="rules"),
+        Arm("planted, gates off", options={"gates": False}, planted=True, against="gates off"),
+    ),
+    "settings": (
+        _DEFAULT,
+        NONE,
+        *_settings("attempts", 4, 6, 10),
+        *_settings("told", 1, 4, 5, 6),
+        *_settings("threshold", 0.5, 1.0),
+        *_settings("gap", 0.1, 0.5),
+        *_settings("bottom", 0.0, 0.05, 0.2, of="gates"),
+        *_settings("holdout", 0.1, 0.4),
+    ),
+}

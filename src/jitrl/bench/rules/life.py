@@ -1,0 +1,143 @@
+"""Rounds of attempts in the back office with a made-up model that heeds what its notes name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from random import Random
+from typing import cast
+
+import numpy as np
+
+from jitrl.bench.attempts import lived, opened
+from jitrl.bench.pool import Tell, silent, told
+from jitrl.bench.priors import Noisy
+from jitrl.bench.rules.arms import Arm
+from jitrl.bench.rules.planted import KINDS, PLANTER, Fate, planted
+from jitrl.envs.backoffice import Backoffice
+from jitrl.ports import Environment, Proposer
+from jitrl.run.loop import Trial
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Prompt, Proposal, RuleStatus, Task
+
+ROUND = 8
+"""Attempts at a task that the results call a round, whatever the agent calls one."""
+INSTANCES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One arm with one seed.
+
+    Attributes:
+        shop: Seed of the shop.
+        right: What the frozen model knows of the right action, nats.
+        heeds: Nats of an action that its notes name.
+        templates: How many, drawn by the seed.
+    """
+
+    arm: Arm
+    seed: int
+    shop: int
+    right: float
+    heeds: float
+    templates: int
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What came of a job.
+
+    Attributes:
+        scores: By template: mean of each round.
+        active, candidate: Rules at the end.
+        fates: Of the planted ones.
+    """
+
+    scores: dict[str, list[float]]
+    active: int
+    candidate: int
+    fates: tuple[Fate, ...]
+
+
+class Heeding:
+    """A frozen model that gains ``heeds`` nats for each action that the notes of a prompt name."""
+
+    def __init__(self, believes: Proposer, heeds: float) -> None:
+        self._believes, self._heeds = believes, heeds
+        self.name = f"{believes.name}/heeds={heeds:g}"
+
+    def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:
+        """What the other one believes, with that added; ``rng`` is its."""
+        asked = self._believes.propose(prompt, rng)
+        candidates = tuple(
+            replace(c, logit=c.logit + self._heeds * (c.action in prompt.notes))
+            for c in asked.candidates
+        )
+        return replace(asked, candidates=candidates)
+
+
+def drawn(tasks: Sequence[Task], job: Job) -> list[tuple[int, Task]]:
+    """``INSTANCES`` tasks of each of the job's templates, with their places."""
+    by: dict[str, list[tuple[int, Task]]] = {}
+    for index, task in enumerate(tasks):
+        by.setdefault(str(task.params["template"]), []).append((index, task))
+    enough = sorted(name for name, of in by.items() if len(of) >= INSTANCES)
+    names = Random(job.seed).sample(enough, min(job.templates, len(enough)))
+    return [one for name in names for one in by[name][:INSTANCES]]
+
+
+def run(job: Job, tell: Tell = silent) -> Life:
+    """Live through the rounds; each round has ``ROUND`` attempts at each task, in turn."""
+    with (
+        closing(Backoffice(instances=INSTANCES, seed=job.shop)) as world,
+        closing(SQLiteStore(":memory:")) as store,
+    ):
+        tasks = drawn(world.tasks(), job)
+        if job.arm.planted:
+            is_tested = job.arm.options.get("gates", True) is not False
+            status: RuleStatus = "candidate" if is_tested else "active"
+            for kind, rule in planted(world, [task for _, task in tasks], status, job.seed):
+                store.add_rules([rule], principal=f"{PLANTER}/{kind}")
+        agent = opened(job.arm.agent, job.arm.options, {}, store)
+        scores: dict[str, list[list[float]]] = {}
+        for number in told(range(job.rounds * ROUND), tell):
+            for index, task in tasks:
+                model = Heeding(Noisy(world, task, job.right, job.seed), job.heeds)
+                trial = Trial(task, index, number, job.seed)
+                episode = lived(agent, trial, cast(Environment, world), model)
+                rounds = scores.setdefault(str(task.params["template"]), [])
+                if number // ROUND == len(rounds):
+                    rounds.append([])
+                rounds[-1].append(float(episode.info["score"]))
+        kinds = [rule.status for rule in store.rules()]
+        return Life(
+            {name: [float(np.mean(of)) for of in rounds] for name, rounds in scores.items()},
+            kinds.count("active"),
+            kinds.count("candidate"),
+            fates(store),
+        )
+
+
+def fates(store: SQLiteStore) -> tuple[Fate, ...]:
+    """What became of the planted rules."""
+    found, uses = list[Fate](), store.rule_uses()
+    kinds = {f"{PLANTER}/{kind}": kind for kind in KINDS}
+    for rule in store.rules():
+        kind = kinds.get(rule.principal)
+        if kind is None:
+            continue
+        history = store.rule_history(rule.id)
+        gone = [change.version for change in history if change.status == "retired"]
+        seen = [use.version for use in uses.get(rule.id, ()) if use.use.told]
+        found.append(
+            Fate(
+                kind,
+                len(seen),
+                any(change.status == "active" for change in history[1:]),
+                sum(version < gone[0] for version in seen) if gone else None,
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,155 @@
+"""What rules are worth, round by round, and what became of planted ones.
+
+All arms of a seed play the same tasks with the same frozen model, each from its own book.
+Differences are paired by template and seed, and bootstrapped by template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jitrl.bench.pool import Tell, by_arm, each, kept, silent
+from jitrl.bench.report import Number, Report, mean_of
+from jitrl.bench.rules.arms import Arm
+from jitrl.bench.rules.life import INSTANCES, ROUND, Job, Life, run
+from jitrl.bench.rules.planted import KINDS, Fate, Kind
+from jitrl.core.stats import Difference, paired_difference
+
+SCHEMA = "jitrl.bench.rules/1"
+RIGHT, HEEDS = 4.0, 3.0
+"""What the made-up model knows, and how far it heeds its notes, nats."""
+SHOP, TEMPLATES, ROUNDS = 1, 8, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """What became of the planted rules of a kind.
+
+    Attributes:
+        rules: How many there were, in all seeds.
+        admitted: How many the gates let in.
+        told: How many are still told at the end.
+        gone: Uses until one was retired, median; ``None`` if none was.
+        slowest: The most of them.
+        uses: Episodes in which one of them was told, mean.
+    """
+
+    rules: int
+    admitted: int
+    told: int
+    gone: float | None
+    slowest: int | None
+    uses: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One arm.
+
+    Attributes:
+        score: Mean of all rounds, with its interval.
+        rounds: Mean of each round.
+        last: Mean of the last round, with its interval.
+        against: Name of the arm it is compared with.
+        difference: Score minus that arm's.
+        active, candidate: Rules at the end, mean over seeds.
+    """
+
+    arm: Arm
+    score: Number
+    rounds: tuple[float, ...]
+    last: Number
+    against: str
+    difference: Difference
+    active: float
+    candidate: float
+    planted: Mapping[Kind, Planted]
+
+
+def rules(
+    what: str,
+    arms: Sequence[Arm],
+    *,
+    seeds: Sequence[int] = tuple(range(5)),
+    shop: int = SHOP,
+    right: float = RIGHT,
+    heeds: float = HEEDS,
+    templates: int = TEMPLATES,
+    rounds: int = ROUNDS,
+    folder: str = "",
+    workers: int = 1,
+    tell: Tell = silent,
+) -> Report[Result]:
+    """Live through rounds with each arm; the numbers do not depend on ``workers``.
+
+    Args:
+        seeds: Each draws its templates, and the mistakes of the frozen model.
+        shop: Seed of the shop.
+        right: What the frozen model knows of the right action, nats.
+        heeds: Nats of an action that its notes name.
+        rounds: Of ``ROUND`` attempts at each task.
+        folder: Keeps the jobs that were played, so that the same call goes on; "" keeps none.
+    """
+    jobs = [Job(arm, seed, shop, right, heeds, templates, rounds) for arm in arms for seed in seeds]
+    played = by_arm(jobs, each(kept(run, Life, folder), jobs, workers, tell))
+    return Report(
+        schema=SCHEMA,
+        what=what,
+        protocol={
+            "environment": "backoffice",
+            "shop": shop,
+            "model": "made up",
+            "right": right,
+            "heeds": heeds,
+            "seeds": list(seeds),
+            "templates": templates,
+            "tasks_of_a_template": INSTANCES,
+            "rounds": rounds,
+            "attempts_of_a_round": ROUND,
+            "evaluator": "environment (blind)",
+        },
+        results=tuple(_result(arm, arms, played) for arm in arms),
+    )
+
+
+def _result(arm: Arm, arms: Sequence[Arm], played: Mapping[str, Sequence[Life]]) -> Result:
+    lives = played[arm.name]
+    names = {one.name for one in arms}
+    against = arm.against if arm.against in names else arms[0].name
+    ours, base = cells(lives), cells(played[against])
+    fates = [fate for life in lives for fate in life.fates]
+    return Result(
+        arm=arm,
+        score=mean_of(ours.mean(axis=1, keepdims=True)),
+        rounds=tuple(float(mean) for mean in ours.mean(axis=0)),
+        last=mean_of(ours[:, -1:]),
+        against=against,
+        difference=paired_difference(ours[:, :, None], base[:, :, None]),
+        active=float(np.mean([life.active for life in lives])),
+        candidate=float(np.mean([life.candidate for life in lives])),
+        planted={
+            kind: _planted([fate for fate in fates if fate.kind == kind])
+            for kind in KINDS
+            if any(fate.kind == kind for fate in fates)
+        },
+    )
+
+
+def cells(lives: Sequence[Life]) -> np.ndarray:
+    """Scores of an arm, shape [templates of all seeds, rounds]."""
+    return np.array([life.scores[name] for life in lives for name in sorted(life.scores)])
+
+
+def _planted(fates: Sequence[Fate]) -> Planted:
+    gone = [fate.gone for fate in fates if fate.gone is not None]
+    return Planted(
+        rules=len(fates),
+        admitted=sum(fate.admitted for fate in fates),
+        told=len(fates) - len(gone),
+        gone=float(np.median(gone)) if gone else None,
+        slowest=max(gone, default=None),
+        uses=float(np.mean([fate.uses for fate in fates])),
+    )

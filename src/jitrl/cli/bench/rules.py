@@ -1,0 +1,116 @@
+"""`jitrl bench rules`: what a rulebook is worth with a model that heeds it, and what gates hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, short
+from jitrl.cli.shared.listing import figures
+from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.progress import shared
+from jitrl.errors import InputError
+
+if TYPE_CHECKING:
+    from jitrl.bench.rules.results import Result
+
+
+def rules(
+    what: Annotated[
+        Literal["together", "gates", "settings"],
+        typer.Option(
+            help="`together`: no rules, rules, scores, both. `gates`: rules with and without "
+            "gates, and with planted ones. `settings`: the options of the agent, one at a time."
+        ),
+    ] = "together",
+    arms: Annotated[
+        str, typer.Option(help="Only the first arm, and those whose name matches this pattern.")
+    ] = "",
+    right: Annotated[
+        float, typer.Option(help="What the made-up model knows of the right action, nats.")
+    ] = 4.0,
+    heeds: Annotated[
+        float, typer.Option(help="Nats that an action gains when its notes name it.")
+    ] = 3.0,
+    shop: Annotated[int, typer.Option(min=0, help="Seed of the shop.")] = 1,
+    templates: Annotated[
+        int, typer.Option(min=1, help="Templates of a seed; three tasks each.")
+    ] = 8,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of 8 attempts at each task.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="Run seeds: 0, 1, …")] = 5,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of what was played; the same command again goes on there."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    json: JSON = False,
+) -> None:
+    """Measure rules in the back office with a made-up model that heeds what its notes name."""
+    import msgspec
+
+    from jitrl.bench.arms import chosen
+    from jitrl.bench.rules.arms import SETS
+    from jitrl.bench.rules.results import rules as bench
+
+    for name, value in (("--right", right), ("--heeds", heeds)):
+        if not math.isfinite(value):
+            raise InputError(f"{name} is {value}; it must be a finite number")
+    wanted = chosen(SETS[what], arms)
+    with shared(what) as tell:
+        report = bench(
+            what,
+            wanted,
+            seeds=range(seeds),
+            shop=shop,
+            right=right,
+            heeds=heeds,
+            templates=templates,
+            rounds=rounds,
+            folder="" if out is None else str(out),
+            workers=workers,
+            tell=tell,
+        )
+    _show(report.results)
+    if json:
+        emit(msgspec.to_builtins(report))
+
+
+def _show(results: Sequence[Result]) -> None:
+    first, last = 1, len(results[0].rounds)
+    shown = figures("", "score", f"round {first}", f"round {last}", "minus", "", "rules")
+    for result in results:
+        base = result.against if result.against != result.arm.name else ""
+        shown.add(
+            result.arm.name,
+            number(result.score),
+            short(result.rounds[0]),
+            short(result.rounds[-1]),
+            base,
+            difference(result.difference) if base else "",
+            f"{result.active:.1f} + {result.candidate:.1f}",
+        )
+    people().print(shown)
+    if any(result.planted for result in results):
+        fates = figures("planted", "rules", "let in", "told at the end", "uses", "until gone")
+        for result in results:
+            for kind, of in result.planted.items():
+                gone = "" if of.gone is None else f"{of.gone:.0f} (at most {of.slowest})"
+                fates.add(
+                    f"{result.arm.name}: {kind}",
+                    str(of.rules),
+                    str(of.admitted),
+                    str(of.told),
+                    f"{of.uses:.1f}",
+                    gone,
+                )
+        people().print(fates)
+    people().print(
+        "Score: mean of all attempts. Rules: active + candidates at the end, mean over seeds. "
+        "Uses: episodes in which a rule was told; until gone: median of those retired. "
+        f"95 % intervals by template and seed. {NO_INTERVAL}",
+        style="dim",
+    )

@@ -1,0 +1,23 @@
+"""`jitrl bench rules` from the command line."""
+
+import pytest
+
+SMALL = ("--templates", "1", "--rounds", "1", "--seeds", "1")
+
+
+def test_what_became_of_planted_rules_is_shown_and_printed(jitrl):
+    done = jitrl("bench", "rules", "--what", "gates", "--arms", "planted", *SMALL, "--json")
+    assert done.code == 0, done.err
+    assert done.data["schema"] == "jitrl.bench.rules/1"
+    last = done.data["results"][-1]
+    assert last["arm"]["name"] == "planted, gates off"
+    harmful = last["planted"]["harmful"]
+    assert (harmful["admitted"], harmful["told"], harmful["gone"]) == (0, 1, None)
+    assert "planted, gates off: harmful" in done.err
+
+
+@pytest.mark.parametrize("flag", ["--right", "--heeds"])
+def test_numbers_that_are_not_finite_are_refused(jitrl, flag):
+    done = jitrl("bench", "rules", flag, "inf")
+    assert done.code == 2
+    assert "must be a finite number" in done.err

@@ -124,7 +124,7 @@ def rounds(store, goals, *, right):
         for n, (step, reward) in enumerate(zip(steps, (1.0, 0.0), strict=True)):
             put(store, episode(f"{name}{n}", step, task=name, goal=goal, rewards=[reward]))
         task = Task(name, goal, "s", "kind")
-        book.learning.after(task, book.journal.past("s"), [])
+        book.learning.after(task, [])
 
 
 def test_a_step_that_tasks_share_becomes_a_rule_of_them_all_beside_their_own(store):

@@ -107,9 +107,18 @@ class Journal:
         self._lock = threading.Lock()
 
     def past(
-        self, scope: str, *, exclude: frozenset[str] = frozenset(), until: int | None = None
+        self,
+        scope: str,
+        *,
+        task: str | None = None,
+        exclude: frozenset[str] = frozenset(),
+        until: int | None = None,
     ) -> Past:
-        """The scored episodes of ``scope`` up to the version ``until`` (``None``: all)."""
+        """The scored episodes of ``scope`` up to the version ``until`` (``None``: all).
+
+        Args:
+            task: Only those of this task.
+        """
         with self._lock:
             version = newest(self._store, until)
             stream = self._streams.setdefault(scope, _Stream())
@@ -117,6 +126,8 @@ class Journal:
                 stream = _Stream()
             stream.follow(self._store, scope, version)
             active = stream.active()
+            if task is not None:
+                active = {key: rows for key, rows in active.items() if rows[0].task == task}
             left_out = {key for key, rows in active.items() if rows[0].task in exclude}
             return Past(
                 tuple(self._read(key, rows) for key, rows in active.items() if key not in left_out),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
 from jitrl.core.rules import SAY_LITTLE
@@ -61,6 +62,14 @@ def common(first: str, second: str) -> str:
 
 def values(pattern: str, goal: str) -> dict[str, str] | None:
     """What stands for each placeholder; ``None`` if the goal does not fit the pattern."""
+    source, groups = _expression(pattern)
+    found = source.fullmatch(goal)
+    return None if found is None else {name: found[group] for name, group in groups.items()}
+
+
+@lru_cache(maxsize=4096)
+def _expression(pattern: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    """What a goal must match, and the group of each placeholder."""
     names = list(dict.fromkeys(PLACEHOLDER.findall(pattern)))
     groups = {name: f"v{n}" for n, name in enumerate(names)}
     known = set[str]()
@@ -74,8 +83,7 @@ def values(pattern: str, goal: str) -> dict[str, str] | None:
             known.add(group)
         elif part:
             source += _bordered(part)
-    found = re.fullmatch(source, goal, re.I | re.S)
-    return None if found is None else {name: found[group] for name, group in groups.items()}
+    return re.compile(source, re.S), groups
 
 
 def fits(pattern: str, goal: str) -> bool:
@@ -123,7 +131,8 @@ def _says(piece: Sequence[_Token]) -> bool:
 def _bordered(text: str) -> str:
     """A regular expression for a text that begins and ends with whole words, blanks around it."""
     words = text.split()
-    source = r"\s+".join(map(re.escape, words))
+    blanks = r"\s+"
+    source = f"(?i:{blanks.join(map(re.escape, words))})"
     if words and _is_latin(words[0][0]):
         source = rf"(?<![^\W_{_HAN}]){source}"
     if words and _is_latin(words[-1][-1]):

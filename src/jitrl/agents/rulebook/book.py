@@ -16,7 +16,6 @@ import numpy as np
 
 from jitrl.agents.asked import Author
 from jitrl.agents.corrected import Corrected, CorrectedEpisode, MemorySettings
-from jitrl.agents.past import Journal
 from jitrl.agents.prior import own_choice, prior_of
 from jitrl.agents.prompted import check_counts, learner
 from jitrl.agents.rulebook.distilling import Distiller
@@ -127,7 +126,6 @@ class Rulebook:
     ) -> None:
         self.name, self.memory, self.store, self.prior = name, memory, store, prior
         self.telling, self.learning, self.scores = telling, learning, scores
-        self.journal = Journal(store)
 
     @property
     def derivation(self) -> dict[str, Any]:
@@ -212,8 +210,7 @@ class RulebookEpisode:
         rows = agent.memory.derive(episode, judgment)
         receipt = agent.store.commit(episode, judgment, rows, told.uses(episode.key))
         if rows and not receipt.duplicate:
-            past = agent.journal.past(self._task.scope)
-            agent.learning.after(self._task, past, [line.rule.id for line in told.lines])
+            agent.learning.after(self._task, [line.rule.id for line in told.lines])
         return receipt
 
     def _begun(self) -> Told:

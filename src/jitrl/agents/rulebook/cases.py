@@ -50,6 +50,8 @@ class Case:
     def at(self, goal: str, state: State, actions: Sequence[str]) -> Case | None:
         """The case of this step, with its values; ``None`` if it speaks of another, or of two."""
         goal, places = folded(goal), (seen(state), seen_closely(state))
+        if self.where not in places and not PLACEHOLDER.search(self.where):
+            return None
         found = dict[Case, None]()
         for action in actions:
             known = values(self.action, folded(action))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from dataclasses import dataclass
 
-from jitrl.agents.past import Past
+from jitrl.agents.past import Journal
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.core.effect import Effect
 from jitrl.core.gates import Gates, admitted, drawn, given_up, measure, outdone
@@ -16,31 +15,33 @@ from jitrl.types import Task
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
 class Learning:
     """Keeps a book.
 
-    Attributes:
+    Args:
         gates: ``None`` lets every rule in and none go.
         attempts: Scored attempts at a task that make a round.
     """
 
-    store: RuleStore
-    distiller: Distiller
-    gates: Gates | None
-    attempts: int
+    def __init__(
+        self, store: RuleStore, distiller: Distiller, gates: Gates | None, attempts: int
+    ) -> None:
+        self.store, self.distiller = store, distiller
+        self.gates, self.attempts = gates, attempts
+        self._journal = Journal(store)
 
-    def after(self, task: Task, past: Past, used: Collection[str]) -> None:
-        """An attempt at a task was stored; it is the newest of ``past``.
+    def after(self, task: Task, used: Collection[str]) -> None:
+        """An attempt at a task was stored.
 
         Args:
             used: Rules that could be told in it.
         """
         if self.gates is not None:
             self.judge(used, self.gates)
-        attempts = past.of(task.id)
+        attempts = self._journal.past(task.scope, task=task.id).episodes
         if attempts and len(attempts) % self.attempts == 0:
             number = len(attempts) // self.attempts
+            past = self._journal.past(task.scope)
             reason = self.distiller.round(task, attempts[-self.attempts :], number, past)
             if reason:
                 _log.info("no rule of round=%d at task=%s: %s", number, task.id, reason)

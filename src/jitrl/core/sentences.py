@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 Fault = Literal["empty", "too long", "several", "analysis", "platitude", "no condition", "no order"]
@@ -186,6 +187,12 @@ def faults(text: str) -> list[Finding]:
     elif split is None or (_CHINESE_OPEN if chinese else _ENGLISH_OPEN).match(split.condition):
         found.append(Finding("no condition", (split.condition if split else text)[:60]))
     return found
+
+
+def described(text: str, found: Iterable[Finding]) -> str:
+    """What is wrong with a text that is no rule, in words."""
+    said = "; ".join(f"{one.fault} ({one.said})" if one.said else one.fault for one in found)
+    return f"{text!r} is no rule: {said}"
 
 
 def _unquoted(text: str) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from jitrl.agents.rulebook.words import words
 from jitrl.core.rules import SAY_LITTLE
-from jitrl.core.sentences import Parts, parts
+from jitrl.core.sentences import parts
 from jitrl.core.similarity import words as tokens
+from jitrl.types import Rule
 
 _NEAR = 0.8  # share of words that two conditions have in common to be one case
 _QUOTED = re.compile(r"“.+?”")
@@ -38,10 +40,48 @@ def disagree(first: str, second: str) -> bool:
     Conditions that quote different texts are of different cases. Orders cannot both be followed
     where one forbids what the other asks for, or both ask for one thing and it is not the same.
     """
-    a, b = parts(first), parts(second)
-    if a is None or b is None or overlap(a.condition, b.condition) < _NEAR:
-        return False
-    if _QUOTED.findall(a.condition) != _QUOTED.findall(b.condition):
+    a, b = _case(first), _case(second)
+    return a is not None and b is not None and a.quoted == b.quoted and _clash(a, b)
+
+
+def disagreements(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:
+    """Id of a rule → ids of those that it disagrees with, each in the order they are given.
+
+    Retired rules, and rules of different scopes or types of task, are never told together.
+    """
+    together: dict[tuple[str, ...], list[tuple[Rule, _Case]]] = {}
+    for rule in rules:
+        case = _case(rule.text) if rule.status != "retired" else None
+        if case is not None:
+            together.setdefault((rule.scope, *case.quoted), []).append((rule, case))
+    found: dict[str, list[str]] = {}
+    for same in together.values():
+        for (one, a), (other, b) in combinations(same, 2):
+            if (one.kind == other.kind or not (one.kind and other.kind)) and _clash(a, b):
+                found.setdefault(one.id, []).append(other.id)
+                found.setdefault(other.id, []).append(one.id)
+    return {id: tuple(others) for id, others in found.items()}
+
+
+class _Case(NamedTuple):
+    """A rule taken apart: the texts that its condition quotes, all its words, and the order."""
+
+    quoted: tuple[str, ...]
+    words: frozenset[str]
+    order: str
+
+
+def _case(text: str) -> _Case | None:
+    split = parts(text)
+    if split is None:
+        return None
+    quoted = tuple(_QUOTED.findall(split.condition))
+    return _Case(quoted, _telling(split.condition), split.order)
+
+
+def _clash(a: _Case, b: _Case) -> bool:
+    """Whether two rules that quote the same are of one case and cannot both be followed."""
+    if _shared(a.words, b.words) < _NEAR:
         return False
     is_against = bool(_AGAINST.search(a.order)) != bool(_AGAINST.search(b.order))
     alike = overlap(_AGAINST.sub(" ", a.order), _AGAINST.sub(" ", b.order))
@@ -50,8 +90,15 @@ def disagree(first: str, second: str) -> bool:
 
 def overlap(a: str, b: str) -> float:
     """Share of the words of two texts, but those that say little, that both have."""
-    first, second = set(tokens(a)) - SAY_LITTLE, set(tokens(b)) - SAY_LITTLE
+    return _shared(_telling(a), _telling(b))
+
+
+def _shared(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / len(first | second) if first | second else 0.0
+
+
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(tokens(text)) - SAY_LITTLE
 
 
 def settled(
@@ -75,5 +122,5 @@ def settled(
     return Settled(text, by)
 
 
-def _verb(rule: Parts) -> str:
+def _verb(rule: _Case) -> str:
     return (tokens(rule.order) or [""])[0]

@@ -1,0 +1,1 @@
+"""`jitrl rules`: its commands, by what they do to a book, and their options."""

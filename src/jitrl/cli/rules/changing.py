@@ -1,0 +1,96 @@
+"""`jitrl rules add`, `retire` and `restore`: the book changed by hand; every change keeps why."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from jitrl.cli.memory.options import FILE, NAME
+from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON, writing
+from jitrl.cli.shared.output import JSON, emit, tell
+from jitrl.core.sentences import cleaned, described, faults, rule_id
+from jitrl.errors import InputError
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Rule, RuleStatus
+
+
+def add(
+    file: FILE,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="One imperative sentence.")],
+    scope: Annotated[str, typer.Option(help="Scope whose episodes are told it.")] = "",
+    kind: Annotated[str, typer.Option(help="Type of task it is for; any if not given.")] = "",
+    entry: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Score it begins with, as one use.")
+    ] = 0.5,
+    principal: PRINCIPAL = "",
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Add a rule by hand, as a candidate: it is tested like any other."""
+    if wrong := faults(text):
+        raise InputError(
+            f"{described(text, wrong)}; write one imperative sentence with a condition, as "
+            "'When the input contains a date, first write it as YYYY-MM-DD'"
+        )
+    rule = Rule(
+        id=rule_id(text),
+        text=cleaned(text),
+        scope=scope,
+        kind=kind,
+        entry=entry,
+        author="human",
+        principal=principal,
+    )
+    with SQLiteStore(file, memory=name) as store:
+        new = store.add_rules([rule], reason="added by hand", principal=principal)
+    tell(f"{rule.id} {'added' if new else 'is there already'}: {rule.text}")
+    if json:
+        emit({"schema": "jitrl.rules.add/1", "id": rule.id, "new": bool(new)})
+
+
+def retire(
+    file: FILE,
+    ids: IDS,
+    reason: REASON,
+    principal: PRINCIPAL = "",
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Tell rules no longer, until they are restored."""
+    with writing(file, name) as store:
+        changed = store.set_rule_status("retired", ids, reason=reason, principal=principal)
+    tell(f"{changed} retired")
+    if json:
+        emit({"schema": "jitrl.rules.retire/1", "changed": changed})
+
+
+def restore(
+    file: FILE,
+    ids: IDS,
+    reason: REASON = "",
+    principal: PRINCIPAL = "",
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Give rules that were retired or quarantined the status they had before.
+
+    What came in quarantined, as from an import, becomes a candidate.
+    """
+    with writing(file, name) as store, store.batch():
+        changed = 0
+        for id in ids:
+            before = _before(store, id)
+            changed += store.set_rule_status(before, [id], reason=reason, principal=principal)
+    tell(f"{changed} restored")
+    if json:
+        emit({"schema": "jitrl.rules.restore/1", "changed": changed})
+
+
+def _before(store: SQLiteStore, id: str) -> RuleStatus:
+    """The status a rule had before it was taken out; what it has if it was not."""
+    now = store.rule(id).status
+    if now in ("candidate", "active"):
+        return now
+    history = [change.status for change in store.rule_history(id)]
+    return next((s for s in reversed(history) if s in ("candidate", "active")), "candidate")

@@ -1,0 +1,22 @@
+"""`jitrl rules`: the rulebook of a memory: what is in it, why, and how to change it by hand."""
+
+from __future__ import annotations
+
+import typer
+
+from jitrl.cli.rules import changing, looking
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def rules() -> None:
+    """List, show, add, retire and restore rules of a memory."""
+
+
+app.command()(looking.ls)
+app.command()(looking.show)
+app.command()(looking.why)
+app.command()(changing.add)
+app.command()(changing.retire)
+app.command()(changing.restore)

@@ -1,0 +1,102 @@
+"""Options of `jitrl rules` that several commands take, how a book is opened, and how rules fare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jitrl.core.effect import Effect
+from jitrl.core.gates import Gates, drawn, measure
+from jitrl.errors import InputError
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import RuleCounts, RuleStatus, ScoredUse
+
+RULE = Annotated[str, typer.Argument(metavar="RULE", help="Id of the rule.")]
+IDS = Annotated[list[str], typer.Argument(metavar="RULE…", help="Ids of rules.")]
+SCOPE = Annotated[str | None, typer.Option(help="Only this scope.")]
+STATUS = Annotated[RuleStatus | None, typer.Option(help="Only this status.")]
+REASON = Annotated[str, typer.Option(help="Why; kept in the history of the rule.")]
+PRINCIPAL = Annotated[str, typer.Option(help="Who is answerable; kept likewise.")]
+SUCCESS = Annotated[float, typer.Option(min=0.0, max=1.0, help="Least score that is a win.")]
+
+GATES = Gates()
+"""By whose bounds effects are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a rule has shown.
+
+    Attributes:
+        obeyed, occasions: Steps where it was told and its condition held; at so many of them the
+            episode did as it says.
+        held_obeyed, held_occasions: The same where it was held out.
+    """
+
+    effect: Effect
+    counts: RuleCounts
+    obeyed: int
+    occasions: int
+    held_obeyed: int
+    held_occasions: int
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it; a mean of nothing is none."""
+        seen = self.effect
+        mean = seen.mean if seen.given + seen.held else None
+        return {
+            "effect": {
+                "mean": mean,
+                "low": seen.low,
+                "high": seen.high,
+                "told": seen.given,
+                "held_out": seen.held,
+            },
+            "wins": self.counts.wins,
+            "held_wins": self.counts.held_wins,
+            "occasions": self.occasions,
+            "obeyed": self.obeyed,
+            "held_occasions": self.held_occasions,
+            "held_obeyed": self.held_obeyed,
+        }
+
+    @property
+    def bounds(self) -> str:
+        """The effect with its bounds; "" without a use."""
+        seen = self.effect
+        if not seen.given + seen.held:
+            return ""
+        return f"{seen.mean:+.2f} [{seen.low:+.2f}, {seen.high:+.2f}]"
+
+
+def shown(uses: Sequence[ScoredUse], counts: RuleCounts | None) -> Shown:
+    """What the scored uses of a rule show."""
+    told, held = ([one.use for one in uses if one.use.told is is_told] for is_told in (True, False))
+    return Shown(
+        measure(drawn(uses), GATES),
+        counts or RuleCounts(),
+        sum(use.obeyed for use in told),
+        sum(use.occasions for use in told),
+        sum(use.obeyed for use in held),
+        sum(use.occasions for use in held),
+    )
+
+
+def reading(file: str, name: str) -> SQLiteStore:
+    """The memory, to be looked at."""
+    return SQLiteStore(file, memory=name, readonly=True)
+
+
+def writing(file: str, name: str) -> SQLiteStore:
+    """The memory for a change; it is not made if it is not there.
+
+    Raises:
+        InputError: If there is no such file.
+    """
+    if not Path(file).exists():
+        raise InputError(f"there is no memory file {file!r}")
+    return SQLiteStore(file, memory=name)

@@ -1,0 +1,95 @@
+"""`jitrl rules show` and `ls`: one rule told beside held out, and rules that disagree."""
+
+import json
+import sys
+
+import pytest
+
+from jitrl.cli import main
+from jitrl.core.credit import derive_rows
+from jitrl.core.sentences import rule_id
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.store_samples import derive, sample_episode, scored
+from jitrl.types import Contrast, Episode, Rule, RuleUse, State, Transition
+
+TEXT = "When the goal names an order, open the list of orders"
+AGAINST = "When the goal names an order, do not open the list of orders"
+ID, OTHER = rule_id(TEXT), rule_id(AGAINST)
+
+
+@pytest.fixture
+def jitrl(capfd, monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args):
+        with pytest.raises(SystemExit) as end:
+            main(["rules", *map(str, args)])
+        sys.stdout.flush()
+        out, err = capfd.readouterr()
+        return int(end.value.code or 0), out, err
+
+    return call
+
+
+def lived(key, action, reward):
+    """One step at an order."""
+    step = Transition(State("the order", place="order"), action, None, reward, None)
+    return Episode(key, "t", "shop", (step,), "terminated", info={"goal": "Cancel it"})
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Two rules that disagree, one of them with uses, and a contrast whose episodes are there."""
+    path = tmp_path / "memory.db"
+    with SQLiteStore(path) as store:
+        for episode in (lived("g", "click(Cancel)", 1.0), lived("b", "click(Back)", 0.0)):
+            judgment = EnvironmentRewards().judge(episode)
+            store.commit(episode, judgment, derive_rows(episode, judgment, gamma=0.5))
+        contrast = Contrast("c", "shop", "t", "orders", 2, "Cancel it", ("g",), ("b",), (1.0, 0.0))
+        store.add_rules([Rule(ID, TEXT, "shop", "orders", evidence=("c",))], [contrast], reason="r")
+        store.add_rules([Rule(OTHER, AGAINST, "shop", author="human")])
+        for key, told in (("one", True), ("two", False)):
+            told_in = sample_episode(key)
+            judgment, use = scored(told_in), RuleUse(ID, key, told, 0.5, 2, int(told))
+            store.commit(told_in, judgment, derive(told_in, judgment), [use])
+    return path
+
+
+# --- show and ls ------------------------------------------------------------------------------
+
+
+def test_a_rule_is_shown_with_what_it_did_told_beside_held_out(jitrl, file):
+    code, out, err = jitrl("show", file, ID)
+    said = out + err
+    assert code == 0
+    assert said.startswith(TEXT)
+    assert "candidate since: r" in said
+    rows = {line.split()[0]: line.split() for line in said.splitlines() if line.strip()}
+    assert rows["told"][1:3] == ["1", "1"]
+    assert rows["told"][-2:] == ["2", "1"]
+    assert rows["held"][2:4] == ["1", "1"]
+    assert rows["held"][-2:] == ["2", "0"]
+    assert f"disagrees with {OTHER}" in said
+    data = json.loads(jitrl("show", file, ID, "--json")[1])
+    assert data["schema"] == "jitrl.rules.show/1"
+    assert (data["wins"], data["held_wins"], data["obeyed"], data["held_obeyed"]) == (1, 1, 1, 0)
+    assert (data["rule"]["id"], data["disagrees_with"]) == (ID, [OTHER])
+
+
+def test_a_rule_that_was_never_told_says_so(jitrl, file):
+    said = "".join(jitrl("show", file, OTHER)[1:])
+    assert "effect not known" in said
+    assert "never told" in said
+
+
+def test_rules_that_disagree_name_each_other_until_one_is_retired(jitrl, file):
+    listed = {row["rule"]["id"]: row for row in json.loads(jitrl("ls", file, "--json")[1])["rules"]}
+    assert listed[ID]["disagrees_with"] == [OTHER]
+    assert listed[OTHER]["disagrees_with"] == [ID]
+    assert "cannot both be followed" in "".join(jitrl("ls", file)[1:])
+    jitrl("retire", file, OTHER, "--reason", "wrong")
+    data = json.loads(jitrl("ls", file, "--json")[1])
+    assert [row["disagrees_with"] for row in data["rules"]] == [[], []]
+    assert "cannot both be followed" not in "".join(jitrl("ls", file)[1:])

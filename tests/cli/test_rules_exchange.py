@@ -1,4 +1,4 @@
-"""`jitrl rules show` and `ls`: one rule told beside held out, and rules that disagree."""
+"""`jitrl rules show` and `redistil`: one rule told beside held out, and the book made again."""
 
 import json
 import sys
@@ -93,3 +93,80 @@ def test_rules_that_disagree_name_each_other_until_one_is_retired(jitrl, file):
     data = json.loads(jitrl("ls", file, "--json")[1])
     assert [row["disagrees_with"] for row in data["rules"]] == [[], []]
     assert "cannot both be followed" not in "".join(jitrl("ls", file)[1:])
+
+
+# --- redistil ---------------------------------------------------------------------------------
+
+
+def test_rules_are_made_again_of_the_stored_attempts(jitrl, file):
+    dry = json.loads(jitrl("redistil", file, "--dry-run", "--json")[1])
+    assert (dry["written"], dry["contrasts"], dry["new"] > 0) == (False, 1, True)
+    with SQLiteStore(file) as store:
+        assert len(store.rules()) == 2
+    code, out, err = jitrl("redistil", file)
+    assert (code, "1 of 1 contrasts distilled" in out + err) == (0, True)
+    with SQLiteStore(file) as store:
+        made = store.rules()[2:]
+        assert len(made) == dry["new"]
+        assert all("click(Cancel)" in rule.text and rule.evidence == ("c",) for rule in made)
+    again = json.loads(jitrl("redistil", file, "--json")[1])
+    assert (again["new"], {rule["fate"] for rule in again["rules"]}) == (0, {"known"})
+
+
+def test_contrasts_are_chosen_by_scope_task_and_version(jitrl, file):
+    with SQLiteStore(file, readonly=True) as store:
+        (brought,) = (contrast.version for contrast in store.contrasts())
+    for given, left in (
+        (("--scope", "shop", "--task", "t", "--since", brought), 1),
+        (("--scope", "other"), 0),
+        (("--task", "other"), 0),
+        (("--since", brought + 1), 0),
+    ):
+        data = json.loads(jitrl("redistil", file, "--dry-run", "--json", *given)[1])
+        assert data["contrasts"] == left, given
+
+
+def test_what_is_left_out_is_said(jitrl, file):
+    with SQLiteStore(file) as store:
+        store.set_status("quarantined", episodes=["b"])
+    said = "".join(jitrl("redistil", file)[1:])
+    assert "round 2 of t is left out: in quarantine, or without a score: b" in said
+    assert "0 of 1 contrasts distilled" in said
+    (left,) = json.loads(jitrl("redistil", file, "--json")[1])["left_out"]
+    assert (left["contrast"], left["task"]) == ("c", "t")
+
+
+PLUGIN = """
+from jitrl.models.channel import Channel
+from jitrl.models.scripted import ScriptedEndpoint
+from jitrl.models.writer import ChannelWriter
+
+
+class Scribe:
+    def __init__(self, meter=None, says=""):
+        self.channel = Channel(ScriptedEndpoint([says]), meter=meter)
+
+    def writer(self):
+        return ChannelWriter(self.channel)
+"""
+
+
+def test_a_model_distils_by_the_settings_of_the_writer_and_within_the_budget(
+    jitrl, file, tmp_path, monkeypatch
+):
+    info = tmp_path / "installed" / "jitrl_scribe-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: jitrl-scribe\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[jitrl.models]\nscribe = scribe_plugin:Scribe\n")
+    (info.parent / "scribe_plugin.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(info.parent)
+    text = "When you see the order, click(Cancel)"
+    options = json.dumps({"says": json.dumps({"rules": [text]})})
+    given = ("--author", "model", "--set", "writer.name=scribe", "--json")
+    given = (*given, "--set", f"writer.options={options}")
+    assert jitrl("redistil", file, *given, "--max-calls", "0")[0] == 6
+    code, out, err = jitrl("redistil", file, *given)
+    assert code == 0, err
+    assert [rule["text"] for rule in json.loads(out)["rules"]] == [text]
+    with SQLiteStore(file, readonly=True) as store:
+        assert store.rule(rule_id(text)).author == "scripted"

@@ -33,6 +33,21 @@ COMPARED = "rules"
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """Attempts that teach something.
+
+    Attributes:
+        found: Good ones against bad ones.
+        kept: What is stored of them.
+        texts: Rules that a model wrote of them; ``None`` where attempts are compared.
+    """
+
+    found: contrasts.Contrast
+    kept: Contrast
+    texts: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Distiller:
     """Makes rules of rounds of attempts.
 
@@ -42,6 +57,8 @@ class Distiller:
         gap: Least difference between best and worst.
         threshold: Least score of the best.
         status: That new rules begin with.
+        named: Principals whose contrasts are looked at beside the agent's own, which have none;
+            ``None`` for all.
     """
 
     store: RuleStore
@@ -50,13 +67,18 @@ class Distiller:
     gap: float
     threshold: float
     status: RuleStatus = "candidate"
+    named: Collection[str] | None = None
 
-    def round(self, task: Task, attempts: Sequence[PastEpisode], number: int, past: Past) -> str:
-        """Make rules of a round, once; returns why there are none, or "".
+    @property
+    def author(self) -> str:
+        """What the rules say of where they come from."""
+        return COMPARED if self.writer is None else self.writer.name
+
+    def round(self, task: Task, attempts: Sequence[PastEpisode], number: int) -> Round | str:
+        """What a round teaches, once, or why it teaches nothing; a model may take minutes.
 
         Args:
             number: Of the round, from 1 on.
-            past: Episodes of the scope, among them the best ones of earlier contrasts.
 
         Raises:
             BudgetExceeded, ModelError: If the model could not be asked.
@@ -70,32 +92,55 @@ class Distiller:
         kept = _kept(task, found, number)
         if self.store.contrasts(ids=[kept.id]):
             return "this round was distilled already"
-        rules = self.store.rules(scope=task.scope)
-        present = [
-            rule
-            for rule in rules
-            if rule.status in ("candidate", "active") and rule.kind in ("", task.family)
-        ]
-        if self.writer is None:
-            made = self._compared(found, kept, present, {rule.id for rule in rules}, past)
-        else:
-            made = self._written(found, kept, present, self.writer)
-        if not made:
-            self.store.add_rules([], [kept], reason="no rule was found")
-        return "" if made else "no rule was found"
+        return self.again(found, kept)
 
-    def _written(
-        self, found: contrasts.Contrast, kept: Contrast, present: Sequence[Rule], writer: Writer
-    ) -> int:
-        """Rules by the model; one that disagrees with another is settled with it."""
-        texts = written(writer, found, self.most, [rule.text for rule in present])
-        for text in texts:
-            rule = _rule(text, kept, writer.name, self.status)
-            self.store.add_rules([rule], [kept], reason=_round(kept))
-            for other in present:
-                if other.id != rule.id and disagree(other.text, rule.text):
+    def again(self, found: contrasts.Contrast, kept: Contrast) -> Round:
+        """What attempts teach whose contrast may be stored already; a model may take minutes.
+
+        Raises:
+            BudgetExceeded, ModelError: If the model could not be asked.
+        """
+        if self.writer is None:
+            return Round(found, kept)
+        told = [rule.text for rule in _told(self.store.rules(scope=kept.scope), kept)]
+        return Round(found, kept, tuple(written(self.writer, found, self.most, told)))
+
+    def counts(self, contrast: Contrast) -> bool:
+        """Whether a contrast is the agent's own, or of somebody who is named."""
+        return self.named is None or contrast.principal in ("", *self.named)
+
+    def enter(self, of: Round, past: Past, *, narrows: bool = True) -> tuple[str, ...]:
+        """Put the rules of a round into the book as it is now; returns their ids, known ones too.
+
+        What others wrote since the round was looked at stays: a rule that is there gains the
+        evidence and keeps all else.
+
+        Args:
+            past: Episodes of the scope, among them the best ones of earlier contrasts.
+            narrows: Whether candidates go that the round speaks against.
+        """
+        with self.store.batch():
+            rules = self.store.rules(scope=of.kept.scope)
+            present = _told(rules, of.kept)
+            if of.texts is None:
+                known = {rule.id for rule in rules}
+                made = self._compared(of.found, of.kept, present, known, past, narrows)
+            else:
+                made = self._written(of.texts, of.kept, present)
+            if not made:
+                self.store.add_rules([], [of.kept], reason="no rule was found")
+        return tuple(dict.fromkeys(made))
+
+    def _written(self, texts: Sequence[str], kept: Contrast, present: Sequence[Rule]) -> list[str]:
+        """Rules by the model; a new one that disagrees with another is settled with it."""
+        by = kept.principal
+        rules = [_rule(text, kept, self.author, self.status) for text in texts]
+        for rule in rules:
+            new = self.store.add_rules([rule], [kept], reason=_round(kept), principal=by)
+            for other in present if new else ():
+                if disagree(other.text, rule.text):
                     self._settle(other, rule, kept)
-        return len(texts)
+        return [rule.id for rule in rules]
 
     def _settle(self, old: Rule, new: Rule, kept: Contrast) -> None:
         """One conditional rule in place of two, if a word tells their evidence apart."""
@@ -115,10 +160,9 @@ class Distiller:
             evidence=(*old.evidence, kept.id),
         )
         why = f"settles {old.id} and {new.id} by “{found.by}”"
-        with self.store.batch():
-            self.store.add_rules([merged], reason=why)
-            reason = f"settled in {merged.id}"
-            self.store.set_rule_status("retired", [old.id, new.id], reason=reason)
+        self.store.add_rules([merged], reason=why)
+        reason = f"settled in {merged.id}"
+        self.store.set_rule_status("retired", [old.id, new.id], reason=reason)
 
     def _compared(
         self,
@@ -127,44 +171,50 @@ class Distiller:
         present: Sequence[Rule],
         known: Collection[str],
         past: Past,
-    ) -> int:
+        narrows: bool,
+    ) -> list[str]:
         """Rules where attempts parted: of this task, and of all that took the same step."""
-        way = way_of(kept, found.good[0])
+        way, by = way_of(kept, found.good[0]), kept.principal
         others = self._ways(kept, past)
         same = [other for other in others if other.task == way.task]
-        made = new = 0
-        with self.store.batch():
-            self.store.add_rules([], [kept], reason=_round(kept))
-            for parting in partings(found.good[0], found.bad):
-                own = lesson(way, parting.state, parting.action, same)
-                rule = _of(own, kept, self.status)
-                if rule.id not in known and new == self.most:
-                    continue
-                new += rule.id not in known
-                made += 1
-                self.store.add_rules([rule], reason=_round(kept))
-                shared = lesson(way, parting.state, parting.action, others)
-                if shared.case != own.case:
-                    self._widen(
-                        _of(shared, kept, self.status), shared.case, [*present, rule], _round(kept)
-                    )
+        made, new = list[str](), 0
+        self.store.add_rules([], [kept], reason=_round(kept), principal=by)
+        for parting in partings(found.good[0], found.bad):
+            own = lesson(way, parting.state, parting.action, same)
+            rule = _of(own, kept, self.status)
+            if rule.id not in known and new == self.most:
+                continue
+            new += rule.id not in known
+            made.append(rule.id)
+            self.store.add_rules([rule], reason=_round(kept), principal=by)
+            shared = lesson(way, parting.state, parting.action, others)
+            if shared.case != own.case:
+                wide = _of(shared, kept, self.status)
+                made.append(wide.id)
+                self._widen(wide, shared.case, [*present, rule], _round(kept), by)
+        if narrows:
             self._narrow(way, [*others, way], present, kept)
         return made
 
     def _ways(self, kept: Contrast, past: Past) -> list[Way]:
-        """What the best attempts of earlier contrasts did."""
+        """What the best attempts of other contrasts did."""
         episodes = {episode.key: episode for episode in past.episodes}
         return [
             way_of(other, episodes[other.good[0]])
             for other in self.store.contrasts(scope=kept.scope)
-            if other.good and other.good[0] in episodes
+            if other.id != kept.id
+            and self.counts(other)
+            and other.good
+            and other.good[0] in episodes
         ]
 
-    def _widen(self, rule: Rule, case: Case, present: Sequence[Rule], reason: str) -> None:
+    def _widen(
+        self, rule: Rule, case: Case, present: Sequence[Rule], reason: str, by: str = ""
+    ) -> None:
         """Add a rule of several tasks; it speaks for the candidates that say the same of fewer."""
         covered = (other.id for other in present if other.id != rule.id and _covers(case, other))
         parents = tuple(dict.fromkeys((*rule.parents, *covered)))
-        self.store.add_rules([replace(rule, parents=parents)], reason=reason)
+        self.store.add_rules([replace(rule, parents=parents)], reason=reason, principal=by)
 
     def _narrow(
         self, way: Way, ways: Sequence[Way], present: Sequence[Rule], kept: Contrast
@@ -193,6 +243,15 @@ class Distiller:
                         self._widen(made, taught.case, present, f"narrows {rule.id}")
             reason = f"contradicted by round {kept.round} of {kept.task}"
             self.store.set_rule_status("retired", [rule.id], reason=reason)
+
+
+def _told(rules: Sequence[Rule], kept: Contrast) -> list[Rule]:
+    """Those that attempts like these of a contrast may be told."""
+    return [
+        rule
+        for rule in rules
+        if rule.status in ("candidate", "active") and rule.kind in ("", kept.kind)
+    ]
 
 
 def _kept(task: Task, found: contrasts.Contrast, number: int) -> Contrast:

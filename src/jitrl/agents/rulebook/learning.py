@@ -41,10 +41,11 @@ class Learning:
         attempts = self._journal.past(task.scope, task=task.id).episodes
         if attempts and len(attempts) % self.attempts == 0:
             number = len(attempts) // self.attempts
-            past = self._journal.past(task.scope)
-            reason = self.distiller.round(task, attempts[-self.attempts :], number, past)
-            if reason:
-                _log.info("no rule of round=%d at task=%s: %s", number, task.id, reason)
+            found = self.distiller.round(task, attempts[-self.attempts :], number)
+            if isinstance(found, str):
+                _log.info("no rule of round=%d at task=%s: %s", number, task.id, found)
+            elif not self.distiller.enter(found, self._journal.past(task.scope)):
+                _log.info("no rule of round=%d at task=%s: none was found", number, task.id)
             if self.gates is not None:
                 self.thin(task.scope, self.gates)
 

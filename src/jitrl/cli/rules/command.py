@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from jitrl.cli.rules import changing, looking
+from jitrl.cli.rules import changing, looking, redistil
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def rules() -> None:
-    """List, show, add, retire and restore rules of a memory."""
+    """List, show, add, retire, restore and rebuild rules of a memory."""
 
 
 app.command()(looking.ls)
@@ -20,3 +20,4 @@ app.command()(looking.why)
 app.command()(changing.add)
 app.command()(changing.retire)
 app.command()(changing.restore)
+app.command()(redistil.redistil)

@@ -1,0 +1,189 @@
+"""Rules made again of the stored contrasts: what is left out, and what others wrote meanwhile."""
+
+import json
+
+import pytest
+from pasts import episode, put
+from test_written import Scribe
+
+from jitrl.agents.rulebook.distilling import Distiller
+from jitrl.agents.rulebook.redistil import redistil
+from jitrl.core.credit import derive_rows
+from jitrl.core.sentences import rule_id
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Contrast, Outcome, Rule, Scored, Unscored
+
+RULE = "When you see the attic, take lamp"
+OTHER = "When you see the attic, take ladder"
+
+
+def contrast(id="c1", **more):
+    said = {"good": ("g",), "bad": ("b",), "scores": (1.0, 0.0), "goal": "Win.", **more}
+    return Contrast(id, "s", "t", round=1, **said)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A memory with a good and a bad attempt, and the contrast of the two."""
+    path = tmp_path / "memory.db"
+    with SQLiteStore(path) as store:
+        put(
+            store,
+            episode("g", "hall:open door", "attic:take lamp"),
+            episode("b", "hall:open door", "attic:sing", rewards=[0.0, 0.0]),
+        )
+        store.add_rules([], [contrast()], reason="no rule was found")
+    return path
+
+
+@pytest.fixture
+def store(path):
+    with SQLiteStore(path) as opened:
+        yield opened
+
+
+def again(store, writer=None, named=(), **how):
+    distiller = Distiller(store, writer, 2, gap=0.25, threshold=0.75, named=named)
+    return list(redistil(distiller, store.contrasts(), **how))
+
+
+def writer(*texts, meanwhile=lambda: None):
+    """A model that writes these rules, while something else happens."""
+
+    class Slow(Scribe):
+        def write(self, writing, read):
+            meanwhile()
+            return super().write(writing, read)
+
+    return Slow(json.dumps({"rules": list(texts)}))
+
+
+def fates(done):
+    return {found.fate for one in done for found in one.found}
+
+
+def test_a_contrast_that_gave_no_rule_gives_some_now_and_a_second_time_nothing(store):
+    assert fates(again(store)) == {"new"}
+    assert all("take lamp" in rule.text for rule in store.rules())
+    assert {(rule.status, rule.evidence, rule.author) for rule in store.rules()} == {
+        ("candidate", ("c1",), "rules")
+    }
+    head = store.head()
+    assert (fates(again(store)), store.head()) == ({"known"}, head)
+
+
+def test_a_dry_run_writes_nothing(store):
+    head = store.head()
+    assert fates(again(store, writes=False)) == {"new"}
+    assert (store.head(), store.rules()) == (head, ())
+
+
+def test_a_rule_that_is_there_gains_the_evidence_and_nothing_else(store):
+    store.add_rules([Rule(rule_id(RULE), RULE, "s", entry=0.25, author="human")])
+    store.set_rule_status("retired", [rule_id(RULE)], reason="no effect", principal="ann")
+    ((found,),) = (one.found for one in again(store, writer(RULE)))
+    (rule,) = store.rules()
+    assert found.fate == "evidence"
+    assert (rule.status, rule.reason, rule.author) == ("retired", "no effect", "human")
+    assert (rule.entry, rule.evidence) == (0.25, ("c1",))
+
+
+def test_a_contrast_with_an_episode_in_quarantine_is_left_out_and_named(store):
+    store.set_status("quarantined", episodes=["b"])
+    (one,) = again(store)
+    assert one.left_out == "in quarantine, or without a score: b"
+    assert store.rules() == ()
+    store.set_status("active", episodes=["b"])
+    assert again(store)[0].found
+
+
+def test_a_contrast_whose_scores_were_corrected_to_the_contrary_is_left_out(store):
+    for key, rewards in (("g", (0.0, 0.0)), ("b", (0.0, 1.0))):
+        lived = store.episode(key)
+        judgment = Scored(rewards, "environment")
+        rows = derive_rows(lived, judgment, gamma=0.5)
+        store.rederive(key, Outcome(sum(rewards)), judgment, rows)
+    (one,) = again(store)
+    assert one.left_out.startswith("its scores were corrected")
+    store.rederive("g", None, Unscored("withdrawn"), ())
+    assert again(store)[0].left_out == "in quarantine, or without a score: g"
+    assert store.rules() == ()
+
+
+def test_what_came_in_under_a_name_is_taken_only_if_it_is_named(store):
+    store.add_rules([], [contrast("c2")], reason="import", principal="carl")
+    own, other = again(store)
+    assert (own.left_out, other.left_out) == ("", "it came in under the name 'carl'")
+    assert store.rules()[0].evidence == ("c1",)
+    assert [one.left_out for one in again(store, named=["carl"])] == ["", ""]
+    assert set(store.rules()[0].evidence) == {"c1", "c2"}
+
+
+def test_a_rule_of_a_named_contrast_has_its_principal(store):
+    with SQLiteStore(":memory:") as fresh:
+        put(
+            fresh,
+            episode("g", "attic:take lamp"),
+            episode("b", "attic:sing", rewards=[0.0]),
+        )
+        fresh.add_rules([], [contrast()], principal="carl")
+        again(fresh, named=["carl"])
+        assert fresh.rules()[0].principal == "carl"
+
+
+# --- a second writer, while a model takes its time (C3) ---------------------------------------
+
+
+def test_what_another_writer_did_with_the_same_rule_meanwhile_stays(path, store):
+    def meanwhile():
+        with SQLiteStore(path) as second:
+            rule = Rule(rule_id(RULE), RULE, "s", entry=0.5, author="human")
+            second.add_rules([rule], reason="by hand", principal="ann")
+            second.set_rule_status("active", [rule.id], reason="helps")
+
+    ((found,),) = (one.found for one in again(store, writer(RULE, meanwhile=meanwhile)))
+    (rule,) = store.rules()
+    assert found.fate == "evidence"
+    assert (rule.status, rule.reason, rule.author, rule.principal) == (
+        *("active", "helps"),
+        *("human", "ann"),
+    )
+    assert rule.evidence == ("c1",)
+    assert [change.status for change in store.rule_history(rule.id)] == [
+        *("candidate", "active", "active")
+    ]
+
+
+def test_a_rule_that_was_retired_meanwhile_is_not_brought_back_by_a_conflict(path, store):
+    store.add_rules([Rule(rule_id(OTHER), OTHER, "s", author="human")])
+    store.set_rule_status("active", [rule_id(OTHER)])
+
+    def meanwhile():
+        with SQLiteStore(path) as second:
+            second.set_rule_status("retired", [rule_id(OTHER)], reason="wrong", principal="ann")
+
+    again(store, writer(RULE, meanwhile=meanwhile))
+    assert (store.rule(rule_id(OTHER)).status, store.rule(rule_id(OTHER)).reason) == (
+        *("retired", "wrong"),
+    )
+    assert store.rule(rule_id(RULE)).status == "candidate"
+
+
+def test_a_conflict_with_a_rule_that_came_meanwhile_is_seen(path, store):
+    def meanwhile():
+        with SQLiteStore(path) as second:
+            second.add_rules([Rule(rule_id(OTHER), OTHER, "s", status="active", author="human")])
+
+    again(store, writer(RULE, meanwhile=meanwhile))
+    assert store.rule(rule_id(OTHER)).status == "candidate"
+    assert f"disagrees with {rule_id(RULE)}" in store.rule(rule_id(OTHER)).reason
+
+
+def test_an_episode_that_was_quarantined_meanwhile_teaches_nothing(path, store):
+    def meanwhile():
+        with SQLiteStore(path) as second:
+            second.set_status("quarantined", episodes=["g"], reason="planted")
+
+    (one,) = again(store, writer(RULE, meanwhile=meanwhile))
+    assert one.left_out == "in quarantine, or without a score: g"
+    assert store.rules() == ()

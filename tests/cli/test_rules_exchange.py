@@ -1,4 +1,4 @@
-"""`jitrl rules show` and `redistil`: one rule told beside held out, and the book made again."""
+"""`jitrl rules show`, `redistil`, `export`, `import`: a rule, the book made again, its lines."""
 
 import json
 import sys
@@ -170,3 +170,41 @@ def test_a_model_distils_by_the_settings_of_the_writer_and_within_the_budget(
     assert [rule["text"] for rule in json.loads(out)["rules"]] == [text]
     with SQLiteStore(file, readonly=True) as store:
         assert store.rule(rule_id(text)).author == "scripted"
+
+
+# --- export and import ------------------------------------------------------------------------
+
+
+def test_a_book_goes_out_to_stdout_and_comes_into_a_new_file_in_quarantine(jitrl, file, tmp_path):
+    code, out, err = jitrl("export", file)
+    assert (code, "2 rules, 1 contrast written to -" in err) == (0, True)
+    (tmp_path / "rules.jsonl").write_text(out)
+    code, said, _ = jitrl("import", "new.db", "rules.jsonl", "--principal", "ann", "--json")
+    assert (code, json.loads(said)["rules"]) == (0, 2)
+    with SQLiteStore("new.db", readonly=True) as store:
+        assert {(r.status, r.principal) for r in store.rules()} == {("quarantined", "ann")}
+    assert jitrl("restore", "new.db", ID, "--reason", "read")[0] == 0
+    with SQLiteStore("new.db", readonly=True) as store:
+        assert store.rule(ID).status == "candidate"
+    assert json.loads(jitrl("import", "new.db", "rules.jsonl", "--json")[1])["duplicates"] == 3
+
+
+def test_a_bad_line_is_named_and_no_file_is_made(jitrl, file, tmp_path):
+    lines = jitrl("export", file)[1].splitlines()
+    bad = json.loads(lines[-1]) | {"text": "Be careful", "id": rule_id("Be careful")}
+    (tmp_path / "bad.jsonl").write_text("\n".join([*lines[:-1], json.dumps(bad)]))
+    before = sorted(tmp_path.iterdir())
+    code, _, err = jitrl("import", "new.db", "bad.jsonl")
+    assert (code, f"bad.jsonl:{len(lines)}: 'Be careful' is no rule: platitude" in err) == (4, True)
+    assert sorted(tmp_path.iterdir()) == before
+    code, _, err = jitrl("import", "new.db", "bad.jsonl", "--skip-bad")
+    assert (code, f"bad.jsonl:{len(lines)} left out" in err) == (0, True)
+
+
+def test_what_cannot_be_is_refused(jitrl, file):
+    assert jitrl("export", file, "--json")[0] == 2
+    assert jitrl("export", file, file)[0] == 2
+    assert jitrl("import", "new.db", "nothing.jsonl")[0] == 4
+    assert jitrl("import", "new.db", "nothing.jsonl", "--principal", "")[0] == 2
+    assert jitrl("redistil", "nothing.db")[0] == 2
+    assert jitrl("show", file, "0123456789ab")[0] == 4

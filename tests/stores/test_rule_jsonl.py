@@ -81,7 +81,7 @@ def test_imported_rules_land_in_quarantine_under_the_importers_name() -> None:
             rules = copy.rules()
             assert {(r.status, r.principal) for r in rules} == {("quarantined", "carl")}
             assert [r.reason for r in rules] == [
-                "imported; it was active: round 2",
+                "imported; it was active: helps",
                 "imported; it was retired: no effect",
                 "imported; it was candidate: round 1",
                 "imported; it was candidate: round 2",

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from jitrl.errors import RecordError
-from jitrl.stores import line, line_rules
-from jitrl.stores.records import Derive, EpisodeRecord, RuleRecord
+from jitrl.stores import jsonl_rules, line, line_rules
+from jitrl.stores.records import Derive, EpisodeRecord
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Scored
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A line that was left out, and why."""
-
-    line: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +28,7 @@ class Imported:
     duplicates: int
     rows: int
     quarantined: int
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[jsonl_rules.Skipped, ...] = ()
     rules: int = 0
     contrasts: int = 0
 
@@ -50,26 +40,14 @@ def export(store: SQLiteStore, *, scope: str | None = None) -> Iterator[bytes]:
     rows follow from them. Earlier judgments and retired rows are left out. Before them come the
     rules with their history, and before these what they rest on.
     """
-    contrasts, rules = set[str](), set[str]()
-
-    def with_evidence(records: Iterable[RuleRecord]) -> Iterator[bytes]:
-        for record in records:
-            missing = set(record.rule.evidence) - contrasts
-            for contrast in store.contrasts(ids=missing) if missing else ():
-                contrasts.add(contrast.id)
-                yield line_rules.dump_contrast(contrast)
-            rules.add(record.rule.id)
-            yield line_rules.dump_rule(record)
-
-    for contrast in store.contrasts(scope=scope):
-        contrasts.add(contrast.id)
-        yield line_rules.dump_contrast(contrast)
-    yield from with_evidence(store.rule_records(scope=scope))
+    book = jsonl_rules.Book(store)
+    yield from book.contrasts(scope)
+    yield from book.rules(store.rule_records(scope=scope))
     for record in store.records(scope=scope):
         # Of another scope, or added since the rules were read.
-        missing = {use.rule for use in record.uses} - rules
+        missing = {use.rule for use in record.uses} - book.written
         if missing:
-            yield from with_evidence(store.rule_records(ids=missing))
+            yield from book.rules(store.rule_records(ids=missing))
         yield line.dump(record)
 
 
@@ -100,21 +78,17 @@ def read(
         RecordError: With the line number, if a line is bad; nothing is added then.
     """
     episodes = duplicates = rows = quarantined = rules = contrasts = 0
-    skipped: list[Skipped] = []
+    skipped: list[jsonl_rules.Skipped] = []
     with store.batch():
-        for number, text in enumerate(lines, 1):
-            if number == 1:
-                text = text.removeprefix(codecs.BOM_UTF8)
-            if not text.strip():
-                continue
+        for number, text in jsonl_rules.numbered(lines):
             try:
                 schema = line_rules.schema_of(text)
                 if schema == line_rules.RULE:
-                    is_new = _read_rule(store, text, trust, principal)
+                    is_new = jsonl_rules.read_rule(store, text, trust, principal)
                     rules, duplicates = rules + is_new, duplicates + (not is_new)
                     continue
                 if schema == line_rules.CONTRAST:
-                    is_new = _read_contrast(store, text, trust, principal)
+                    is_new = jsonl_rules.read_contrast(store, text, trust, principal)
                     contrasts, duplicates = contrasts + is_new, duplicates + (not is_new)
                     continue
                 record = line.parse(text)
@@ -125,7 +99,7 @@ def read(
             except (RecordError, ValueError) as error:
                 if not skip_bad:
                     raise RecordError(f"{name}:{number}: {error}") from error
-                skipped.append(Skipped(number, str(error)))
+                skipped.append(jsonl_rules.Skipped(number, str(error)))
                 continue
             duplicates += receipt.duplicate
             episodes += not receipt.duplicate
@@ -138,32 +112,6 @@ def read(
                     else sum(row.step in held for row in derived)
                 )
     return Imported(episodes, duplicates, rows, quarantined, tuple(skipped), rules, contrasts)
-
-
-def _read_rule(store: SQLiteStore, text: bytes, trust: bool, principal: str) -> bool:
-    """Whether it was new."""
-    record = line_rules.parse_rule(text)
-    if not trust:
-        last, evidence = record.changes[-1], tuple(e for c in record.changes for e in c.evidence)
-        change = replace(
-            last,
-            status="quarantined",
-            reason=f"imported; it was {last.status}: {last.reason}",
-            principal=principal,
-            at=time.time(),
-            evidence=tuple(dict.fromkeys(evidence)),
-        )
-        record = RuleRecord(record.rule, (change,))
-    return store.commit_rule(record)
-
-
-def _read_contrast(store: SQLiteStore, text: bytes, trust: bool, principal: str) -> bool:
-    """Whether it was new."""
-    contrast = line_rules.parse_contrast(text)
-    is_new = not store.contrasts(ids=[contrast.id])
-    by = contrast.principal if trust else principal
-    store.add_rules((), (contrast,), reason="import", principal=by)
-    return is_new
 
 
 def _distrusted(record: EpisodeRecord, principal: str) -> EpisodeRecord:

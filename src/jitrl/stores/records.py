@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, get_args
 
 from jitrl.errors import InputError
@@ -71,6 +72,19 @@ class RuleRecord:
 
     rule: Rule
     changes: tuple[RuleChange, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why it has its present status; entries that only brought evidence do not count."""
+        return since(self.changes).reason
+
+
+def since(changes: Sequence[RuleChange]) -> RuleChange:
+    """The change of a history that brought the status it ends with."""
+    last = changes[0]
+    for before, change in pairwise(changes):
+        last = last if change.status == before.status else change
+    return last
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 import msgspec
 
 from jitrl.errors import StoreError
-from jitrl.stores.records import RuleRecord
+from jitrl.stores.records import RuleRecord, since
 from jitrl.types import Contrast, Rule, RuleChange, RuleCounts, RuleStatus, RuleUse, ScoredUse
 
 _ALL = 2**63 - 1  # later than any version
@@ -218,9 +218,7 @@ def _values(
 
 def _record(entries: list[tuple[Any, ...]]) -> RuleRecord:
     changes = tuple(_change(entry) for entry in entries)
-    since, last = changes[0], changes[-1]
-    for before, change in pairwise(changes):
-        since = since if change.status == before.status else change
+    last = changes[-1]
     _, key, text, scope, kind, entities, entry, author, parents = entries[0][:9]
     rule = Rule(
         key,
@@ -233,7 +231,7 @@ def _record(entries: list[tuple[Any, ...]]) -> RuleRecord:
         _texts(parents),
         tuple(dict.fromkeys(e for change in changes for e in change.evidence)),
         last.status,
-        since.reason,
+        since(changes).reason,
         changes[0].at,
         last.version,
         changes[0].principal,

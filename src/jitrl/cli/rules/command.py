@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from jitrl.cli.rules import changing, looking, redistil
+from jitrl.cli.rules import changing, lines, looking, redistil
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def rules() -> None:
-    """List, show, add, retire, restore and rebuild rules of a memory."""
+    """List, show, add, retire, restore, rebuild, export and import rules of a memory."""
 
 
 app.command()(looking.ls)
@@ -21,3 +21,5 @@ app.command()(changing.add)
 app.command()(changing.retire)
 app.command()(changing.restore)
 app.command()(redistil.redistil)
+app.command()(lines.export)
+app.command("import")(lines.import_)

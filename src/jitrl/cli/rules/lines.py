@@ -1,0 +1,88 @@
+"""`jitrl rules export` and `import`: the book as JSON lines; what comes in is told nobody yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import msgspec
+import typer
+
+from jitrl import given
+from jitrl.cli.memory.options import FILE, NAME
+from jitrl.cli.memory.source import NothingNewError, filled, opened
+from jitrl.cli.memory.target import written
+from jitrl.cli.rules.options import SCOPE, STATUS, reading
+from jitrl.cli.shared.output import JSON, emit, tell
+from jitrl.errors import InputError
+from jitrl.stores import jsonl_rules, line_rules
+from jitrl.stores.sqlite import SQLiteStore
+
+
+def export(
+    file: FILE,
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="JSONL file, or - for stdout.")
+    ] = "-",
+    scope: SCOPE = None,
+    status: STATUS = None,
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Write rules as JSON lines, each with its history and after the contrasts it rests on."""
+    if json and target == "-":
+        raise InputError("--json and the export would share stdout; name a target file")
+    counts = {line_rules.RULE: 0, line_rules.CONTRAST: 0}
+    with reading(file, name) as store, written(target, file) as out:
+        for text in jsonl_rules.export(store, scope=scope, status=status):
+            out.write(text)
+            counts[line_rules.schema_of(text)] += 1
+    rules, contrasts = counts.values()
+    tell(f"{_counted(rules, 'rule')}, {_counted(contrasts, 'contrast')} written to {target}")
+    if json:
+        facts = {"rules": rules, "contrasts": contrasts, "target": target}
+        emit({"schema": "jitrl.rules.export/1", **facts})
+
+
+def import_(
+    file: FILE,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="JSONL file, or - for stdin.")],
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave bad lines out, and list them.")
+    ] = False,
+    principal: Annotated[str, typer.Option(help="Who is answerable for what comes in.")] = "import",
+    name: NAME = "default",
+    json: JSON = False,
+) -> None:
+    """Add rules from JSON lines: all or none, and all in quarantine.
+
+    Whatever status they had, they are told nobody until `jitrl rules restore` makes candidates of
+    them, which are tested like any other. A sentence that is no rule is a bad line.
+    """
+    given.text(principal, "--principal")
+    if not principal:
+        raise InputError("--principal is empty; name who is answerable for what comes in")
+
+    def read(store: SQLiteStore, lines: Iterable[bytes]) -> jsonl_rules.ImportedRules:
+        with store.batch():
+            done = jsonl_rules.read(
+                store, lines, name=source, skip_bad=skip_bad, principal=principal
+            )
+            if not (done.rules or done.contrasts):
+                raise NothingNewError(done)
+        return done
+
+    with opened(source) as lines:
+        done = filled(file, name, lambda store: read(store, lines))
+    for bad in done.skipped:
+        tell(f"{source}:{bad.line} left out: {bad.reason}", style="yellow")
+    tell(
+        f"{_counted(done.rules, 'rule')} in quarantine and {_counted(done.contrasts, 'contrast')} "
+        f"added, {done.duplicates} were there already, {len(done.skipped)} lines left out"
+    )
+    if json:
+        emit({"schema": "jitrl.rules.import/1", **msgspec.to_builtins(done)})
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

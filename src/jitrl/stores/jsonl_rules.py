@@ -1,0 +1,180 @@
+"""A rulebook as JSON lines: rules with their history, each after the contrasts it rests on."""
+
+from __future__ import annotations
+
+import codecs
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from jitrl.core.sentences import described, faults
+from jitrl.errors import RecordError
+from jitrl.stores import line_rules
+from jitrl.stores.records import RuleRecord
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import RuleStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A line that was left out, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRules:
+    """What an import of a rulebook did.
+
+    Attributes:
+        rules, contrasts: Those that were added.
+        duplicates: Lines of what was in the memory already; nothing was written for them.
+    """
+
+    rules: int
+    contrasts: int
+    duplicates: int
+    skipped: tuple[Skipped, ...] = ()
+
+
+class Book:
+    """Writes rules and contrasts as lines (with their line end), none twice.
+
+    Attributes:
+        written: Ids of the rules that were.
+    """
+
+    def __init__(self, store: SQLiteStore) -> None:
+        self.written = set[str]()
+        self._store, self._contrasts = store, set[str]()
+
+    def contrasts(
+        self, scope: str | None = None, ids: Iterable[str] | None = None
+    ) -> Iterator[bytes]:
+        """The contrasts of a scope, or those of these ids."""
+        for contrast in self._store.contrasts(scope=scope, ids=ids):
+            self._contrasts.add(contrast.id)
+            yield line_rules.dump_contrast(contrast)
+
+    def rules(self, records: Iterable[RuleRecord]) -> Iterator[bytes]:
+        """Rules with their history, each after what it rests on."""
+        for record in records:
+            missing = set(record.rule.evidence) - self._contrasts
+            if missing:
+                yield from self.contrasts(ids=missing)
+            self.written.add(record.rule.id)
+            yield line_rules.dump_rule(record)
+
+
+def export(
+    store: SQLiteStore, *, scope: str | None = None, status: RuleStatus | None = None
+) -> Iterator[bytes]:
+    """The rules of a scope, those with a status, as lines, in the order they came."""
+    chosen = (
+        record for record in store.rule_records(scope=scope) if status in (None, record.rule.status)
+    )
+    yield from Book(store).rules(chosen)
+
+
+def read(
+    store: SQLiteStore,
+    lines: Iterable[bytes],
+    *,
+    name: str = "line",
+    skip_bad: bool = False,
+    principal: str = "import",
+) -> ImportedRules:
+    """Add the rules and contrasts of ``lines``: all or none, or all but the bad ones.
+
+    All rules start in quarantine under the name of ``principal``, whatever they say of themselves;
+    the reason names the status they had. What is there already is left alone.
+
+    Args:
+        name: Of the file, for messages.
+        skip_bad: Leave bad lines out and report them.
+
+    Raises:
+        RecordError: With the line number, if a line is bad, is an episode, or holds a sentence
+            that is no rule; nothing is added then.
+    """
+    rules = contrasts = duplicates = 0
+    skipped: list[Skipped] = []
+    with store.batch():
+        for number, text in numbered(lines):
+            schema = line_rules.schema_of(text)
+            try:
+                if schema == line_rules.CONTRAST:
+                    is_new = read_contrast(store, text, trust=False, principal=principal)
+                    contrasts += is_new
+                else:
+                    _check(schema, text)
+                    is_new = read_rule(store, text, trust=False, principal=principal)
+                    rules += is_new
+            except (RecordError, ValueError) as error:
+                if not skip_bad:
+                    raise RecordError(f"{name}:{number}: {error}") from error
+                skipped.append(Skipped(number, str(error)))
+                continue
+            duplicates += not is_new
+    return ImportedRules(rules, contrasts, duplicates, tuple(skipped))
+
+
+def numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Lines that hold something, with their number from 1 on."""
+    for number, text in enumerate(lines, 1):
+        if number == 1:
+            text = text.removeprefix(codecs.BOM_UTF8)
+        if text.strip():
+            yield number, text
+
+
+def read_rule(store: SQLiteStore, text: bytes, trust: bool, principal: str) -> bool:
+    """Add the rule of a line, unless it is there; whether it was new.
+
+    Args:
+        trust: Keep its history and status; else it is quarantined under ``principal``.
+
+    Raises:
+        RecordError, InputError: If the line is bad.
+    """
+    record = line_rules.parse_rule(text)
+    if not trust:
+        last, evidence = record.changes[-1], tuple(e for c in record.changes for e in c.evidence)
+        change = replace(
+            last,
+            status="quarantined",
+            reason=f"imported; it was {last.status}: {record.reason}",
+            principal=principal,
+            at=time.time(),
+            evidence=tuple(dict.fromkeys(evidence)),
+        )
+        record = RuleRecord(record.rule, (change,))
+    return store.commit_rule(record)
+
+
+def read_contrast(store: SQLiteStore, text: bytes, trust: bool, principal: str) -> bool:
+    """Add the contrast of a line, unless it is there; whether it was new.
+
+    Raises:
+        RecordError, InputError: If the line is bad.
+    """
+    contrast = line_rules.parse_contrast(text)
+    is_new = not store.contrasts(ids=[contrast.id])
+    by = contrast.principal if trust else principal
+    store.add_rules((), (contrast,), reason="import", principal=by)
+    return is_new
+
+
+def _check(schema: str, text: bytes) -> None:
+    """Refuse what is no line of a rulebook, or no rule."""
+    if schema == "jitrl.episode":
+        raise RecordError("it is an episode; `jitrl memory import` reads those")
+    if schema != line_rules.RULE:
+        raise RecordError(
+            f"schema is {schema!r}; a line of a rulebook is {line_rules.RULE!r} or "
+            f"{line_rules.CONTRAST!r}"
+        )
+    sentence = line_rules.parse_rule(text).rule.text
+    if wrong := faults(sentence):
+        raise RecordError(described(sentence, wrong))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jitrl.core.effect import Use
-from jitrl.core.gates import Gates, admitted, given_up, helped_on, measure, outdone
+from jitrl.core.gates import Gates, admitted, given_up, helped_on, measure, outdone, surplus
 
 GATES = Gates()
 
@@ -75,7 +75,19 @@ def test_the_lowest_bounds_go_but_none_in_its_grace_and_none_that_is_proved():
     assert outdone({f"p{n}": proved for n in range(10)}, GATES) == []
 
 
-@pytest.mark.parametrize("wrong", [{"alpha": 1.0}, {"bottom": 1.0}, {"tasks": 0}, {"idle": 0}])
+def test_above_the_cap_the_lowest_bounds_go_first_and_none_in_its_grace():
+    by_low = {f"r{n}": measure(trial(n, 0.5, 0.1 * (n - 2), uses=40), GATES) for n in range(5)}
+    young = {f"y{n}": measure(trial(n, 0.9, -0.9, uses=10), GATES) for n in range(3)}
+    order = sorted(by_low, key=lambda rule: by_low[rule].low)
+    assert min(of.low for of in young.values()) < max(of.low for of in by_low.values())
+    assert surplus({**young, **by_low}, Gates(most=6)) == order[:2]
+    assert surplus({**young, **by_low}, Gates(most=8)) == []
+    assert surplus({**young, **by_low}, Gates(most=1)) == order
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"alpha": 1.0}, {"bottom": 1.0}, {"tasks": 0}, {"idle": 0}, {"most": 0}]
+)
 def test_settings_that_mean_nothing_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is"):
         Gates(**wrong)

@@ -29,6 +29,8 @@ class Gates:
         bottom: Share of the active rules past their grace that goes each round, the lowest bounds
             first, as long as those are not above 0.
         idle: Told so often without a single win, a rule goes.
+        most: Candidates and active rules of a scope that are kept; above, those past their grace
+            go, the lowest bounds first.
 
     Raises:
         ValueError: If a value is outside its range.
@@ -40,6 +42,7 @@ class Gates:
     grace: int = 30
     bottom: float = 0.1
     idle: int = 20
+    most: int = 100
 
     def __post_init__(self) -> None:
         """Reject settings that mean nothing."""
@@ -47,7 +50,7 @@ class Gates:
             raise ValueError(f"alpha is {self.alpha}; it must be in (0, 1)")
         if not 0.0 <= self.bottom < 1.0:
             raise ValueError(f"bottom is {self.bottom}; it must be in [0, 1)")
-        for name in ("tasks", "trial", "grace", "idle"):
+        for name in ("tasks", "trial", "grace", "idle", "most"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 1")
 
@@ -105,6 +108,16 @@ def outdone(measured: Mapping[str, Effect], gates: Gates) -> list[str]:
     """
     past = [(of.low, rule) for rule, of in measured.items() if of.given + of.held >= gates.grace]
     return [rule for rule in lowest(past, gates.bottom) if measured[rule].low <= 0.0]
+
+
+def surplus(measured: Mapping[str, Effect], gates: Gates) -> list[str]:
+    """Ids of the rules that go because a book holds more than ``most``; none within its grace.
+
+    Args:
+        measured: Effect of each candidate and active rule.
+    """
+    past = [(of.low, rule) for rule, of in measured.items() if of.given + of.held >= gates.grace]
+    return [rule for _, rule in sorted(past)[: max(0, len(measured) - gates.most)]]
 
 
 def drawn(uses: Sequence[ScoredUse]) -> list[Use]:

@@ -71,8 +71,8 @@ def rulebook(
         holdout: Share of the first uses of an active rule in which it is held out; half of it after
             50 uses, a third after 100, and so on.
         success: Least score of an episode that is a win.
-        gates: Settings of the gates that differ: alpha, tasks, trial, grace, bottom, idle. With
-            ``False`` every rule comes in and none goes, to see what gates are worth.
+        gates: Settings of the gates that differ: alpha, tasks, trial, grace, bottom, idle, most.
+            With ``False`` every rule comes in and none goes, to see what gates are worth.
         temperature: The prior is ``softmax(z / temperature)``.
         choose: ``sample`` from the prior, or its ``argmax`` (ties: at random).
 

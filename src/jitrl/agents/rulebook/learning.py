@@ -8,7 +8,7 @@ from collections.abc import Collection
 from jitrl.agents.past import Journal
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.core.effect import Effect
-from jitrl.core.gates import Gates, admitted, drawn, given_up, measure, outdone
+from jitrl.core.gates import Gates, admitted, drawn, given_up, measure, outdone, surplus
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Task
 
@@ -66,15 +66,22 @@ class Learning:
                     self.store.set_rule_status("retired", [id], reason=reason)
 
     def thin(self, scope: str, gates: Gates) -> None:
-        """Retire the active rules that showed least, past their grace."""
+        """Retire active rules that showed least, and what is above the cap; none in its grace."""
         active = [rule.id for rule in self.store.rules(scope=scope, status="active")]
-        if not active:
-            return
         found = self.effects(active, gates)
         for id in outdone(found, gates):
             reason = f"among the lowest {gates.bottom:.0%}: low bound {found[id].low:+.2f}"
             self.store.set_rule_status("retired", [id], reason=reason)
+        rules = self.store.rules(scope=scope)
+        told = [rule.id for rule in rules if rule.status in ("candidate", "active")]
+        if len(told) <= gates.most:
+            return
+        found = self.effects(told, gates)
+        for id in surplus(found, gates):
+            reason = f"above the cap of {gates.most} rules: low bound {found[id].low:+.2f}"
+            self.store.set_rule_status("retired", [id], reason=reason)
 
     def effects(self, ids: Collection[str], gates: Gates) -> dict[str, Effect]:
         """The effect of each rule, by the bounds of the gates."""
-        return {id: measure(drawn(uses), gates) for id, uses in self.store.rule_uses(ids).items()}
+        known = self.store.rule_uses(ids) if ids else {}
+        return {id: measure(drawn(uses), gates) for id, uses in known.items()}

@@ -1,0 +1,161 @@
+"""Faults that rulebooks elsewhere had: failed judges, flat rounds, full prompts, full books."""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+from made_agents import opened
+from pasts import episode, past, put
+from suggestible import Suggestible, lived
+from test_written import Scribe
+
+from jitrl.agents.rulebook.contrasts import Contrast as Attempts
+from jitrl.agents.rulebook.distilling import Distiller
+from jitrl.agents.rulebook.learning import Learning
+from jitrl.agents.rulebook.written import written
+from jitrl.core.gates import Gates
+from jitrl.core.rules import tokens
+from jitrl.core.sentences import rule_id
+from jitrl.evaluators.composite import Composite, Part
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.evaluators.judge import Judge
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Prompt, Rule, RuleUse, State, Task, Unscored
+
+TASK = Task("protocol:0", "Reach the best return in protocol0.", "toy", "protocol")
+
+
+@pytest.fixture
+def store():
+    with SQLiteStore(":memory:") as opened:
+        yield opened
+
+
+def planted(store, *texts, status="active", scope="toy"):
+    rules = [Rule(rule_id(text), text, scope, status=status, author="human") for text in texts]
+    store.add_rules(rules)
+    return [rule.id for rule in rules]
+
+
+# --- C1: a failed judge is not a score --------------------------------------------------------
+
+
+def judged(answers):
+    """Checks of the environment and one question to a judge, .7 and .3."""
+    model = Scribe(*answers)
+
+    def member(name, options):
+        return (
+            Judge(writer=lambda: model, grade="whole") if name == "judge" else EnvironmentRewards()
+        )
+
+    return model, Composite({"environment": Part(0.7), "judge": Part(0.3)}, member=member)
+
+
+@pytest.mark.parametrize(
+    "nonsense", ['{"score":', "", "I cannot evaluate this", "<think>8</think>"]
+)
+def test_a_judge_that_fails_teaches_the_book_nothing(store, nonsense):
+    model, evaluator = judged([nonsense])
+    (rule,) = planted(store, "When you see protocol0 stage0, take push1")
+    before = store.rules()
+    lived(opened("rulebook", store, evaluator, attempts=2), Suggestible(0.0), 6)
+    assert model.endpoint.calls == 12
+    assert all(isinstance(record.judgment, Unscored) for record in store.records())
+    counts = store.rule_counts(1.0)[rule]
+    assert (counts.uses, counts.wins, counts.held, counts.held_wins) == (0, 0, 0, 0)
+    assert (store.rules(), store.contrasts()) == (before, ())
+
+
+def test_a_judge_that_answers_counts(store):
+    _, evaluator = judged(['{"score": 9}'])
+    (rule,) = planted(store, "When you see protocol0 stage0, take push1")
+    lived(opened("rulebook", store, evaluator, attempts=2), Suggestible(0.0), 6)
+    uses = store.rule_uses([rule])[rule]
+    assert len(uses) == 6
+    assert {round(one.score, 2) for one in uses} <= {0.27, 0.97}
+
+
+# --- C4: text as people read it ---------------------------------------------------------------
+
+
+def test_no_prompt_holds_an_escaped_letter(store):
+    rule = "部署前必须运行测试"
+    planted(store, rule, scope="s")
+    acting = opened("rulebook", store, EnvironmentRewards(), holdout=0.01).episode()
+    task = Task("t", "部署新版本", "s")
+    acting.begin(task, key="now", rng=np.random.default_rng(0))
+    said = acting.advise(State("部署前"), Prompt(task.goal, "部署前", (), ("运行",))).notes
+    assert rule in said
+    good, bad = (past(key, f"大厅:{do}", goal="部署") for key, do in (("g", "运行"), ("b", "等")))
+    scribe = Scribe(json.dumps({"rules": [rule]}))
+    written(scribe, Attempts("部署", (good,), (bad,), 1.0), 2, [rule])
+    assert rule in scribe.asked[0].text
+    assert "\\u" not in said + scribe.asked[0].text + scribe.asked[0].system
+
+
+# --- C6: flat groups --------------------------------------------------------------------------
+
+
+def test_eight_attempts_that_are_the_same_teach_nothing_and_are_said_to_be(store, caplog):
+    put(store, *(episode(f"e{n}", "hall:wait", rewards=[0.5]) for n in range(8)))
+    learning = Learning(store, Distiller(store, None, 2, gap=0.25, threshold=0.75), Gates(), 8)
+    head = store.head()
+    with caplog.at_level(logging.INFO):
+        learning.after(Task("t", "Win.", "s"), [])
+    assert "no rule of round=1 at task=t: gap<0.25" in caplog.text
+    assert "nearly the same (diversity 0.00)" in caplog.text
+    assert store.head() == head
+
+
+# --- C12: budgets -----------------------------------------------------------------------------
+
+
+def sentence(n):
+    """A rule of 40 tokens, different for each n."""
+    text = f"When you see item {n:03d} in the list of all open orders, take "
+    return text + "x" * (4 * 39 - len(text))
+
+
+def test_of_three_hundred_rules_five_whole_ones_are_told_always_the_same(store):
+    texts = [sentence(n) for n in range(300)]
+    assert {tokens(text) for text in texts} == {40}
+    planted(store, *texts)
+    agent = opened("rulebook", store, EnvironmentRewards(), told=300, tokens=200)
+    chosen = []
+    for seed in range(5):
+        acting = agent.episode()
+        acting.begin(TASK, key="now", rng=np.random.default_rng(seed))
+        chosen.append([line.rule.text for line in acting._told.lines])
+    assert all(len(one) == 5 and one == chosen[0] for one in chosen)
+    assert set(chosen[0]) <= set(texts)
+
+
+def test_a_book_above_its_cap_loses_the_lowest_bounds_with_their_reason(store):
+    old = planted(store, *(sentence(n) for n in range(6)), scope="s")
+    young = planted(store, *(sentence(n) for n in range(6, 9)), status="candidate", scope="s")
+    rng = np.random.default_rng(0)
+    for n in range(60):
+        told = rng.random(len(old)) < 0.5
+        # The first rule helps, the others the less the later they come.
+        score = float(np.clip(0.4 + 0.5 * told[0] - 0.1 * told[3:].sum(), 0, 1))
+        lived = episode(f"e{n}", "hall:wait", task=f"t{n % 4}", rewards=[score])
+        judgment = EnvironmentRewards().judge(lived)
+        uses = [
+            RuleUse(id, lived.key, bool(is_told), 0.5)
+            for id, is_told in zip(old, told, strict=True)
+        ]
+        uses += [RuleUse(id, lived.key, n % 2 == 0, 0.5) for id in young if n < 10]
+        store.commit(lived, judgment, (), uses)
+    gates = Gates(most=5, bottom=0.0)
+    learning = Learning(store, Distiller(store, None, 2, gap=0.25, threshold=0.75), gates, 8)
+    lows = {id: of.low for id, of in learning.effects(old, gates).items()}
+    learning.thin("s", gates)
+    gone = [rule for rule in store.rules() if rule.status == "retired"]
+    assert {rule.id for rule in gone} == set(sorted(old, key=lambda id: lows[id])[:4])
+    assert all(rule.reason.startswith("above the cap of 5 rules: low bound ") for rule in gone)
+    assert old[0] not in {rule.id for rule in gone}
+    head = store.head()
+    learning.thin("s", gates)
+    assert store.head() == head

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from jitrl import presets
-from jitrl.analysis.doctor.case import Attempt, Case, Choice, Journal, Rows
+from jitrl.analysis.doctor.case import Attempt, Book, Case, Choice, Journal, Rows
+from jitrl.core.sentences import rule_id
+from jitrl.stores.records import RuleRecord
 from jitrl.stores.stats import Stats
-from jitrl.types import State
+from jitrl.types import Contrast, Rule, RuleChange, RuleUse, ScoredUse, State
 
 
 def choice(state="s", **changed):
@@ -79,7 +81,49 @@ def rows(*listed):
     return Rows(table[:, 0], table[:, 1], returns, np.ones(len(table), np.int64), table[:, 2], keys)
 
 
-def case(attempts=(), *, held=None, states=None, mixed=(), base=None, spent=None, **preset):
+def rule(n, *changes, status="active", text="", **more):
+    """A rule with a history of (version, status) or (version, status, evidence)."""
+    text = text or f"When you see item {n}, take it"
+    history = tuple(
+        RuleChange(rule_id(text), version, now, evidence=tuple(evidence))
+        for version, now, *rest in changes or [(1, status)]
+        for evidence in (rest or [()])
+    )
+    made = Rule(rule_id(text), text, status=history[-1].status, created=0.0, **more)
+    return RuleRecord(made, history)
+
+
+def used(record, n, told, score, task="t0", chance=0.5, occasions=2, obeyed=1):
+    """A use of a rule in episode number ``n``."""
+    use = RuleUse(record.rule.id, f"e{n}", told, chance, occasions, obeyed if occasions else 0)
+    return ScoredUse(use, score, task, n)
+
+
+def distilled(n, task="t0", version=1):
+    """Contrast number ``n``."""
+    return Contrast(f"c{n}", "", task, good=("g",), scores=(1.0,), version=version)
+
+
+def book(records=(), uses=(), contrasts=()):
+    """A rulebook; uses go to the rules they name."""
+    by_rule = {}
+    for one in uses:
+        by_rule.setdefault(one.use.rule, []).append(one)
+    return Book(tuple(records), {id: tuple(some) for id, some in by_rule.items()}, tuple(contrasts))
+
+
+def case(
+    attempts=(),
+    *,
+    held=None,
+    states=None,
+    mixed=(),
+    base=None,
+    spent=None,
+    rules=None,
+    arms=None,
+    **preset,
+):
     """A memory of these attempts, or (with ``base``) a run that is held against it."""
     held = held if held is not None else rows()
     states = states or {int(i): State(f"state {i}") for i in held.state}
@@ -95,9 +139,10 @@ def case(attempts=(), *, held=None, states=None, mixed=(), base=None, spent=None
         states,
         dict.fromkeys(states, ""),
         {i: f"e{i}" for i in range(1, 9)},
+        rules or book(),
     )
     changed = presets.load("default").changed(retrieval=preset)
-    return Case("m", "memory", (journal,), changed, spent=spent, base=base)
+    return Case("m", "memory", (journal,), changed, spent=spent, base=base, arms=arms or {})
 
 
 def many(n=40, choices=(), **changed):

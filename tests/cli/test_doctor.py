@@ -5,7 +5,7 @@ import pytest
 from rich.cells import cell_len
 
 import jitrl as package
-from jitrl.analysis.doctor import CHECKS
+from jitrl.analysis.doctor import CHECKS, OF_RULES
 from jitrl.analysis.doctor.finding import found
 from jitrl.cli.doctor.command import LANGUAGES
 from jitrl.cli.doctor.words import ailment, filled
@@ -78,6 +78,26 @@ def test_a_run_folder_and_a_folder_of_runs_are_read(jitrl):
     assert "jitrl: 48 episodes" in done.err
     assert "against static" in done.err
     assert jitrl("doctor", "both/jitrl", "both/static").err == done.err
+
+
+def test_runs_with_rules_are_held_against_those_that_were_told_fewer(jitrl):
+    toy = ("--env", "toy", "--env-options", "tasks=8,size=2", "--model", "scripted")
+    arms = [f"told{n}=rulebook,run.options.told={n},run.options.attempts=2" for n in (0, 2)]
+    given = [part for arm in arms for part in ("--arm", arm)]
+    jitrl("compare", *toy, "--attempts", "6", *given, "--out", "both")
+    places = {place["place"]: place for place in jitrl("doctor", "both", "--json").data["places"]}
+    checks = {check["check"]: check for check in places["told2"]["checks"]}
+    assert list(checks["rules-more"]["evidence"]["arms"]) == ["told=0"]
+    (first,) = (check for check in places["told0"]["checks"] if check["check"] == "rules-more")
+    assert first["status"] == "unknown"
+    assert checks["rules-form"]["n"] > 0
+    assert "rules are rules" in jitrl("doctor", "both").err
+
+
+def test_of_rules_nothing_is_said_where_there_are_none(jitrl, ill):
+    titles = [LANGUAGES["en"].checks[name].title for name in OF_RULES]
+    said = jitrl("doctor", ill).err
+    assert not [title for title in titles if title in said]
 
 
 def test_lists_alone_are_enough_and_decide_how_it_ends(jitrl, tmp_path):

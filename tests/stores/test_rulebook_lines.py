@@ -1,7 +1,9 @@
 """A rulebook alone goes out as lines and comes in elsewhere, where nobody is told it yet."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -117,3 +119,12 @@ def test_a_bad_line_keeps_all_out_and_is_named(store, change, said):
 def test_the_lines_are_those_of_a_whole_export(store):
     whole = set(jsonl.export(store))
     assert set(jsonl_rules.export(store)) < whole
+
+
+@pytest.mark.parametrize("page", ["docs/rules.md", "docs/zh/rules.md"])
+def test_the_lines_that_a_page_shows_are_a_whole_rulebook(page):
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    (lines,) = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    with SQLiteStore(":memory:") as copy:
+        done = jsonl_rules.read(copy, lines.encode().splitlines())
+        assert (done.rules, done.contrasts) == (1, 1)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from jitrl.analysis.doctor import bills, effects, likeness, outcomes, retrieval, scores
+from jitrl.analysis.doctor import (
+    bills,
+    effects,
+    learned,
+    likeness,
+    outcomes,
+    retrieval,
+    rules,
+    scores,
+)
 from jitrl.analysis.doctor.case import Case
 from jitrl.analysis.doctor.finding import Finding
 
@@ -31,9 +40,20 @@ CHECKS: Mapping[str, Callable[[Case], Finding]] = {
     "unscored": outcomes.unscored,
     "checkable": outcomes.checkable,
     "recurrence": outcomes.recurrence,
+    "rules-more": rules.more,
+    "rules-idle": rules.idle,
+    "rules-form": rules.form,
+    "rules-obeyed": rules.obeyed,
+    "rules-harm": rules.harm,
+    "rules-conflict": rules.conflict,
+    "rules-rounds": learned.rounds,
+    "rules-undecided": learned.undecided,
+    "rules-stale": learned.stale,
 }
 """All checks, in the order in which they are told. A new one is a function of a case, a line here
-and its words in both languages (``cli.doctor_words``); those of written rules will follow here."""
+and its words in both languages (``cli.doctor``). Those of rules are told where there is a book."""
+
+OF_RULES = frozenset(name for name in CHECKS if name.startswith("rules-"))
 
 
 def examine(case: Case) -> dict[str, Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -13,8 +13,9 @@ from jitrl.analysis.explain import Why
 from jitrl.presets import Preset
 from jitrl.run.folder import Record
 from jitrl.run.ledger import Total
+from jitrl.stores.records import RuleRecord
 from jitrl.stores.stats import Stats
-from jitrl.types import Basis, Mode, State
+from jitrl.types import Basis, Contrast, Mode, Rule, ScoredUse, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,26 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class Book:
+    """The rules of a memory file.
+
+    Attributes:
+        records: Rules with their history, in the order they came.
+        uses: Id of a rule to its uses that have a score, oldest first.
+        contrasts: What was distilled, in the order it came.
+    """
+
+    records: tuple[RuleRecord, ...] = ()
+    uses: Mapping[str, tuple[ScoredUse, ...]] = field(default_factory=dict)
+    contrasts: tuple[Contrast, ...] = ()
+
+    def present(self) -> list[Rule]:
+        """Rules that episodes may be told: candidates and active ones."""
+        found = (record.rule for record in self.records)
+        return [rule for rule in found if rule.status in ("candidate", "active")]
+
+
+@dataclass(frozen=True, slots=True)
 class Journal:
     """A memory file.
 
@@ -122,6 +143,7 @@ class Journal:
     states: Mapping[int, State]
     scopes: Mapping[int, str]
     owners: Mapping[int, str]
+    book: Book = field(default_factory=Book)
 
     def kinds(self) -> dict[str, str]:
         """Key of an episode to its kind of task."""
@@ -140,6 +162,8 @@ class Case:
         record: Of a run.
         spent: What its ledger says; ``None`` where there is none.
         base: The run of the agent ``static`` on the same terms, if it was given too.
+        arms: Runs that differ from this one in how many rules an episode is told at most, and in
+            nothing else; by that number.
     """
 
     label: str
@@ -149,6 +173,12 @@ class Case:
     record: Record | None = None
     spent: tuple[Total, ...] | None = None
     base: Case | None = None
+    arms: Mapping[int, Case] = field(default_factory=dict)
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether it keeps a rulebook."""
+        return any(journal.book.records or journal.book.contrasts for journal in self.journals)
 
     @property
     def agent(self) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 
 from jitrl import presets
 from jitrl.analysis.compare import ORACLE
-from jitrl.analysis.doctor.case import Attempt, Case, Choice, Journal, Rows
+from jitrl.analysis.doctor.case import Attempt, Book, Case, Choice, Journal, Rows
+from jitrl.analysis.doctor.rules import option
 from jitrl.analysis.explain import memorys, why
 from jitrl.config import Memory
 from jitrl.core.rule import UpdateRule
@@ -60,7 +61,7 @@ def load(places: Sequence[Path], memory: Memory, name: str = "default") -> list[
 
 
 def _against_static(cases: Sequence[Case]) -> list[Case]:
-    found = [replace(case, base=_base(case, cases)) for case in cases]
+    found = [replace(case, base=_base(case, cases), arms=_arms(case, cases)) for case in cases]
     bases = {id(case.base) for case in found}
     return [new for new, old in zip(found, cases, strict=True) if id(old) not in bases]
 
@@ -74,6 +75,28 @@ def _base(case: Case, cases: Sequence[Case]) -> Case | None:
             if all(mine[term] == theirs[term] for term in _TERMS):
                 return other
     return None
+
+
+def _arms(case: Case, cases: Sequence[Case]) -> dict[int, Case]:
+    """Runs of the same settings, but for the number of rules that are told."""
+    if case.record is None or case.agent != "rulebook":
+        return {}
+    mine = case.record.settings
+    found = dict[int, Case]()
+    for other in cases:
+        if other is case or other.record is None or other.agent != "rulebook":
+            continue
+        theirs = other.record.settings
+        if all(mine[term] == theirs[term] for term in (*_TERMS, "memory")) and (
+            _but_told(mine["run"]) == _but_told(theirs["run"])
+        ):
+            found[option(other, "told")] = other
+    return found
+
+
+def _but_told(run: Mapping[str, Any]) -> dict[str, Any]:
+    options = {name: value for name, value in run["options"].items() if name != "told"}
+    return {**run, "options": options}
 
 
 def _run(folder: Path) -> Case:
@@ -111,7 +134,8 @@ def _journal(path: Path, name: str, rule: UpdateRule, seed: int | None) -> Journ
             if seed is None or kept.episode.status != "aborted"  # a run plays those again
         )
         rows, states, scopes, owners = _rows(store)
-        return Journal(path, store.stats(), attempts, rows, states, scopes, owners)
+        book = Book(tuple(store.rule_records()), store.rule_uses(), store.contrasts())
+        return Journal(path, store.stats(), attempts, rows, states, scopes, owners, book)
 
 
 def _attempt(

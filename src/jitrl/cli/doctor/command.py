@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl import config
-from jitrl.analysis.doctor import examine
+from jitrl.analysis.doctor import OF_RULES, examine
 from jitrl.analysis.doctor.case import Case
 from jitrl.analysis.doctor.finding import Finding
 from jitrl.analysis.doctor.fit import Overlap, items, overlap
@@ -136,6 +136,8 @@ def _show(case: Case, findings: Mapping[str, Finding], words: Words) -> None:
     head = words.place.format(label=case.label, episodes=attempts, decisions=decisions)
     if case.base is not None:
         head += words.against.format(base=case.base.label)
+    if not case.has_rules:
+        findings = {name: found for name, found in findings.items() if name not in OF_RULES}
     by_status: dict[str, dict[str, Finding]] = {"finding": {}, "fine": {}, "unknown": {}}
     for name, finding in findings.items():
         by_status[finding.status][name] = finding

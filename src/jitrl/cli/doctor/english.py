@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jitrl.cli.doctor import english_rules
 from jitrl.cli.doctor.words import Ailment, Said, Words
 
 _WEIGHTS = (
@@ -291,5 +292,6 @@ ENGLISH = Words(
                 ),
             },
         ),
+        **english_rules.ENGLISH,
     },
 )

@@ -108,6 +108,8 @@ class _Shown(Formatter):
                 return _ends(value)
             case list() if format_spec == "rows":
                 return " ".join(f"--row {row}" for row in value)
+            case list() if format_spec == "ids":
+                return " ".join(map(str, value))
             case list():
                 return ", ".join(map(str, value))
             case str() if format_spec == "sh":

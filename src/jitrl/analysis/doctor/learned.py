@@ -1,0 +1,116 @@
+"""Checks of how a rulebook comes about: what rounds bring, what is never decided, what is stale."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from jitrl.analysis.doctor.case import Book, Case
+from jitrl.analysis.doctor.finding import Finding, found, unknown
+from jitrl.analysis.doctor.rules import MOST_NAMED, gates_of
+from jitrl.core.gates import drawn
+from jitrl.types import Rule
+
+FEWEST_ROUNDS = 5
+"""Distillations below which it is no wonder that none brought a rule."""
+MOST_REPEATS = 0.5
+"""Share of distillations that were of a task which was distilled before, and brought no new rule:
+with more, most of what learning costs is spent on what is known."""
+MOST_HOPELESS = 0.5
+"""Share of the rules past their grace that were only ever tried on one task."""
+FEWEST_EPISODES = 20
+"""Later episodes of its kind after which a rule that could not be told in one never will."""
+STALE = 10
+"""Distillations in a row without an admission; before, rules are still on trial."""
+
+
+def rounds(case: Case) -> Finding:
+    """What distillations brought: new rules, the known ones again, or nothing."""
+    books = [journal.book for journal in case.journals]
+    n = sum(len(book.contrasts) for book in books)
+    if n < FEWEST_ROUNDS:
+        return unknown(n)
+    brought = repeats = tasks = 0
+    for book in books:
+        fruitful = {e for record in book.records for e in record.changes[0].evidence}
+        seen = Counter((one.scope, one.task) for one in book.contrasts)
+        tasks += len(seen)
+        met = set[tuple[str, str]]()
+        for one in book.contrasts:
+            brought += one.id in fruitful
+            repeats += (one.scope, one.task) in met and one.id not in fruitful
+            met.add((one.scope, one.task))
+    return found(
+        not brought or repeats > MOST_REPEATS * n,
+        n,
+        "" if brought else "barren",
+        each=n / tasks,
+        tasks=tasks,
+        brought=brought,
+        repeats=repeats,
+    )
+
+
+def undecided(case: Case) -> Finding:
+    """Rules that cannot be admitted: tried on one task alone, or fitting no episode that comes."""
+    gates = gates_of(case)
+    n = 0
+    alone, never = list[str](), list[str]()
+    for journal in case.journals:
+        for record in journal.book.records:
+            rule = record.rule
+            uses = drawn(journal.book.uses.get(rule.id, ()))
+            if not uses and rule.status == "candidate":
+                later = sum(
+                    attempt.finished > rule.created and _is_of(rule, attempt.scope, attempt.family)
+                    for attempt in journal.attempts
+                )
+                n += later >= FEWEST_EPISODES
+                never += [rule.id] if later >= FEWEST_EPISODES else []
+            elif len(uses) >= gates.grace:
+                n += 1
+                is_in = any(change.status == "active" for change in record.changes)
+                alone += [rule.id] if len({use.task for use in uses}) == 1 and not is_in else []
+    if not n:
+        return unknown(0)
+    hopeless = [] if gates.tasks == 1 else alone
+    return found(
+        len(hopeless) + len(never) > MOST_HOPELESS * n,
+        n,
+        "" if len(hopeless) >= len(never) else "never",
+        alone=len(hopeless),
+        never=len(never),
+        ids=(hopeless if len(hopeless) >= len(never) else never)[:MOST_NAMED],
+    )
+
+
+def stale(case: Case) -> Finding:
+    """Distillations since the last admission of a rule, where these are fewest."""
+    books = [journal.book for journal in case.journals if journal.book.contrasts]
+    n = sum(len(book.contrasts) for book in books)
+    since = min((_since(book) for book in books), default=0)
+    if max((len(book.contrasts) for book in books), default=0) < STALE:
+        return unknown(n)
+    admitted = sum(
+        any(change.status == "active" for change in record.changes)
+        for book in books
+        for record in book.records
+    )
+    return found(since >= STALE, n, "" if admitted else "never", since=since, admitted=admitted)
+
+
+def _since(book: Book) -> int:
+    """Distillations after the newest version in which a rule became active."""
+    last = max(
+        (
+            change.version
+            for record in book.records
+            for change in record.changes
+            if change.status == "active" and not change.evidence
+        ),
+        default=0,
+    )
+    return sum(one.version > last for one in book.contrasts)
+
+
+def _is_of(rule: Rule, scope: str, family: str) -> bool:
+    return rule.scope == scope and rule.kind in ("", family)

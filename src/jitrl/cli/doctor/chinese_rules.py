@@ -1,0 +1,124 @@
+"""What the doctor says of rules, in Chinese."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jitrl.cli.doctor.words import Ailment, Said
+
+CHINESE: Mapping[str, Said] = {
+    "rules-more": Said(
+        "规则的条数",
+        "[[与 {arms} 相比]][[每多告知一条：{mean:+.2f}]]"
+        "[[ {interval}]][[；按告知条数的平均分：{by}]]",
+        {
+            "arms": Ailment(
+                "规则越多，结果越差。",
+                "最多告知 {best} 条：--agent-options told={best}。",
+            ),
+            "": Ailment(
+                "告知的规则越多，结局越差。",
+                "少告知一些：把智能体选项 told 减半，再比较两者。",
+            ),
+        },
+    ),
+    "rules-idle": Said(
+        "白说的规则",
+        "告知的 {n} 条次里，有 {idle} 次没有一步满足其条件（{share:.0%}）[[；最多的是 {most}]]",
+        {
+            "": Ailment(
+                "大多数规则在用不上的地方被告知。",
+                "提高智能体选项 overlap，即目标必须提到的关键词的份额。",
+            ),
+        },
+    ),
+    "rules-form": Said(
+        "规则像规则",
+        "{n} 条里有 {bad} 条不是带条件的祈使句[[：{why}]]",
+        {
+            "": Ailment(
+                "有些句子无法照做。",
+                "停用它们，并把原意写成规则加回来：jitrl rules retire {file:sh} "
+                "{ids:ids} --reason form。",
+            ),
+        },
+    ),
+    "rules-obeyed": Said(
+        "规则被照做",
+        "告知时 {told:.0%} 的场合照做了，不告知时 {held:.0%}：{mean:+.2f}[[ {interval}]]",
+        {
+            "": Ailment(
+                "告知规则并不改变做法。",
+                "让智能体 oracle-hint 与 static 并排运行：如果把正确动作写进提示词也不起作用，"
+                "就换一个模型。",
+            ),
+            "needless": Ailment(
+                "规则说的是本来就会做的事。",
+                "提高智能体选项 gap，只从差别更大的尝试里提炼。",
+            ),
+        },
+    ),
+    "rules-harm": Said(
+        "有害的规则",
+        "用得够多的 {n} 条里有 {below} 条低于 0[[；最差的：{worst}]]",
+        {
+            "": Ailment(
+                "在告知有害的规则。",
+                "停用它们：jitrl rules retire {file:sh} {ids:ids} --reason harm。",
+            ),
+        },
+    ),
+    "rules-conflict": Said(
+        "规则相抵触",
+        "{n} 条规则里有 {pairs} 对说的是同一情形，却不能同时照做[[；两条都成立的：{held}]]",
+        {
+            "": Ailment(
+                "在告知互相矛盾的规则。",
+                "每一对停用效果较低的一条：jitrl rules ls {file:sh}。",
+            ),
+        },
+    ),
+    "rules-rounds": Said(
+        "每轮的收获",
+        "{tasks} 个任务提炼了 {n} 次，每个 {each:.1f} 次；得到新规则的：{brought}；"
+        "再次提炼同一任务而没有新规则的：{repeats}",
+        {
+            "": Ailment(
+                "大多数提炼没有带来新东西。",
+                "提高智能体选项 attempts：任务能教的已经教完了。",
+            ),
+            "barren": Ailment(
+                "没有一次提炼得到规则。",
+                "让模型来写（author = model）：按状态看，各次尝试没有分岔之处。",
+            ),
+        },
+    ),
+    "rules-undecided": Said(
+        "规则有定论",
+        "{n} 条规则里，{alone} 条只在一个任务上试过，{never} 条不适合后来的任何回合",
+        {
+            "": Ailment(
+                "大多数规则只适合一个任务，永远不会被采纳。",
+                "每一类多运行几个任务；如果只有一个任务，就把 gates 的 tasks 设为 1。",
+            ),
+            "never": Ailment(
+                "大多数规则在等不会到来的回合。",
+                "降低智能体选项 overlap，或停用它们：{ids}。",
+            ),
+        },
+    ),
+    "rules-stale": Said(
+        "规则有更新",
+        "采纳过 {admitted} 条规则；自上一次以来提炼了 {since} 次",
+        {
+            "": Ailment(
+                "很久没有采纳过规则了。",
+                "到此结束，或换另一类任务。",
+            ),
+            "never": Ailment(
+                "从未采纳过规则。",
+                "看看候选规则的表现：jitrl rules ls FILE；采纳需要两个任务，且下界高于 0。",
+            ),
+        },
+    ),
+}

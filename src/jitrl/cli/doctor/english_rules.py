@@ -1,0 +1,132 @@
+"""What the doctor says of rules, in English."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jitrl.cli.doctor.words import Ailment, Said
+
+ENGLISH: Mapping[str, Said] = {
+    "rules-more": Said(
+        "number of rules",
+        "[[against {arms}]][[one more rule told: {mean:+.2f}]]"
+        "[[ {interval}]][[; mean score by number told: {by}]]",
+        {
+            "arms": Ailment(
+                "More rules make results worse.",
+                "Tell {best} at most: --agent-options told={best}.",
+            ),
+            "": Ailment(
+                "The more rules are told, the worse it ends.",
+                "Tell fewer: halve told of the agent's options, and compare both.",
+            ),
+        },
+    ),
+    "rules-idle": Said(
+        "rules in vain",
+        "{idle} of {n} told rules had no step at which their condition held ({share:.0%})"
+        "[[; most often {most}]]",
+        {
+            "": Ailment(
+                "Most rules are told where they do not apply.",
+                "Raise overlap of the agent's options, the share of its key words that a goal "
+                "must name.",
+            ),
+        },
+    ),
+    "rules-form": Said(
+        "rules are rules",
+        "{bad} of {n} texts are no orders with a condition[[: {why}]]",
+        {
+            "": Ailment(
+                "Some texts cannot be followed.",
+                "Retire them, and add what they meant as a rule: jitrl rules retire {file:sh} "
+                "{ids:ids} --reason form.",
+            ),
+        },
+    ),
+    "rules-obeyed": Said(
+        "rules followed",
+        "obeyed at {told:.0%} of the occasions where told, {held:.0%} where held out: "
+        "{mean:+.2f}[[ {interval}]]",
+        {
+            "": Ailment(
+                "Telling a rule does not change what is done.",
+                "Play the agent oracle-hint beside static: if the right action in the prompt "
+                "changes nothing either, take another model.",
+            ),
+            "needless": Ailment(
+                "The rules say what is done anyway.",
+                "Distil at a higher gap of the agent's options, where attempts differ more.",
+            ),
+        },
+    ),
+    "rules-harm": Said(
+        "harmful rules",
+        "{below} of {n} rules with uses enough are below 0[[; worst: {worst}]]",
+        {
+            "": Ailment(
+                "Rules are told that do harm.",
+                "Retire them: jitrl rules retire {file:sh} {ids:ids} --reason harm.",
+            ),
+        },
+    ),
+    "rules-conflict": Said(
+        "rules at odds",
+        "{pairs} pairs of {n} rules speak of one case and cannot both be followed"
+        "[[; both hold: {held}]]",
+        {
+            "": Ailment(
+                "Rules that contradict each other are told.",
+                "Retire the one with the lower effect of each pair: jitrl rules ls {file:sh}.",
+            ),
+        },
+    ),
+    "rules-rounds": Said(
+        "what rounds bring",
+        "{n} distillations at {tasks} tasks, {each:.1f} each; with a new rule: {brought}; "
+        "again at a task, with none: {repeats}",
+        {
+            "": Ailment(
+                "Most distillations bring nothing new.",
+                "Raise attempts of the agent's options: what a task has to teach, it taught.",
+            ),
+            "barren": Ailment(
+                "No distillation brought a rule.",
+                "Have a model write them (author = model): attempts part nowhere that their "
+                "states tell apart.",
+            ),
+        },
+    ),
+    "rules-undecided": Said(
+        "rules decided",
+        "of {n} rules {alone} were tried on a single task, and {never} fit no episode that "
+        "came later",
+        {
+            "": Ailment(
+                "Most rules fit one task only, and can never be admitted.",
+                "Play more tasks of each kind; or, if there is one task, set tasks = 1 of the "
+                "gates.",
+            ),
+            "never": Ailment(
+                "Most rules wait for episodes that do not come.",
+                "Lower overlap of the agent's options, or retire them: {ids}.",
+            ),
+        },
+    ),
+    "rules-stale": Said(
+        "book moves",
+        "{admitted} rules were admitted; distillations since the last time: {since}",
+        {
+            "": Ailment(
+                "For long no rule has been admitted.",
+                "End the rounds here, or play tasks of another kind.",
+            ),
+            "never": Ailment(
+                "No rule was ever admitted.",
+                "See what the candidates have shown: jitrl rules ls FILE; admission needs two "
+                "tasks, and bounds above 0.",
+            ),
+        },
+    ),
+}

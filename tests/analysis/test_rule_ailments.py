@@ -1,0 +1,225 @@
+"""Each check of a rulebook fires where it should, stays silent elsewhere, and asks for enough."""
+
+import numpy as np
+import pytest
+from ailing import attempt, book, case, distilled, grid, rule, tally, used
+
+from jitrl.analysis.doctor import CHECKS
+from jitrl.cli.doctor.command import LANGUAGES
+from jitrl.cli.doctor.words import ailment, evidence
+
+ONE, TWO = rule(1), rule(2)
+
+
+def said(name, *args, **kwargs):
+    found = CHECKS[name](case(*args, **kwargs))
+    if found.status == "unknown":
+        return found
+    for words in LANGUAGES.values():  # whatever is found can be told
+        assert "{" not in evidence(words, name, found)
+        assert (ailment(words, name, found) is None) == (found.status != "finding")
+    return found
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+# --- more rules, worse results ----------------------------------------------------------------
+
+
+def drawn(gain, tasks=8, episodes=40):
+    """Three rules, each told or not by a coin, with ``gain`` for each that is."""
+    chance = rng()
+    rules, uses = [rule(n) for n in range(3)], []
+    for n in range(tasks * episodes):
+        told = chance.random(3) < 0.5
+        score = float(np.clip(0.5 + gain * told.sum() + chance.normal(0, 0.05), 0, 1))
+        uses += [
+            used(r, n, bool(t), score, f"t{n % tasks}") for r, t in zip(rules, told, strict=True)
+        ]
+    return book(rules, uses)
+
+
+def test_by_the_draws_more_rules_make_it_worse_or_not():
+    found = said("rules-more", rules=drawn(-0.1))
+    assert tally(found) == ("finding", "")
+    assert found.numbers["mean"] == pytest.approx(-0.1, abs=0.02)
+    assert list(found.numbers["by"]) == ["0", "1", "2", "3"]
+    assert said("rules-more", rules=drawn(0.1)).status == "fine"
+    assert said("rules-more", rules=drawn(0.0)).status == "fine"
+
+
+def test_that_good_tasks_have_more_rules_is_no_effect_of_rules():
+    """Tasks with three rules score .9, those with one .1; being told does nothing."""
+    chance = rng()
+    rules, uses = [rule(n) for n in range(3)], []
+    for n in range(400):
+        many = n % 2 == 0
+        for r in rules[: 3 if many else 1]:
+            uses.append(used(r, n, bool(chance.random() < 0.5), 0.9 if many else 0.1, f"t{n % 8}"))
+    found = said("rules-more", rules=book(rules, uses))
+    assert found.status == "fine"
+    assert abs(found.numbers["mean"]) < 0.02
+
+
+def test_against_runs_that_are_told_fewer_the_difference_is_paired():
+    noise = rng().normal(0, 0.01, (8, 5))
+    few, many = case(grid(0.8 + noise)), grid(0.6 + noise)
+    has_rules = book([ONE])
+    found = said("rules-more", many, rules=has_rules, arms={1: few})
+    assert tally(found) == ("finding", "arms")
+    assert found.numbers["best"] == 1
+    assert found.numbers["arms"]["told=1"]["mean"] == pytest.approx(-0.2)
+    assert said("rules-more", many, rules=has_rules, arms={1: case(many)}).status == "fine"
+    # A run that is told more says nothing about more rules here.
+    assert said("rules-more", many, rules=has_rules, arms={5: few}).status == "unknown"
+    found = said("rules-more", many, rules=has_rules, base=few, arms={1: case(many)})
+    assert tally(found) == ("finding", "arms")
+    assert (list(found.numbers["arms"]), found.numbers["best"]) == (["static", "told=1"], 0)
+    assert said("rules-more", many, base=few).status == "unknown"
+
+
+# --- told in vain, followed -------------------------------------------------------------------
+
+
+def test_rules_that_are_told_where_their_condition_holds_nowhere_are_noise():
+    def half(occasions):
+        return book(
+            [ONE, TWO],
+            [used(ONE, n, True, 1.0, occasions=2) for n in range(20)]
+            + [used(TWO, n, True, 1.0, occasions=occasions) for n in range(25)]
+            + [used(TWO, n + 50, False, 1.0, occasions=0) for n in range(50)],
+        )
+
+    found = said("rules-idle", rules=half(0))
+    assert tally(found) == ("finding", "")
+    assert (found.numbers["idle"], found.n, found.numbers["most"]) == (25, 45, [TWO.rule.id])
+    assert said("rules-idle", rules=half(1)).status == "fine"
+    assert said("rules-idle", rules=book([ONE], [used(ONE, 0, True, 1.0)])).status == "unknown"
+
+
+@pytest.mark.parametrize("text", ["Think more", "The second attempt failed", "仔细思考"])
+def test_a_text_that_is_no_rule_is_found_and_named(text):
+    found = said("rules-form", rules=book([ONE, rule(2, text=text)]))
+    assert tally(found) == ("finding", "")
+    assert found.numbers["ids"] == [rule(2, text=text).rule.id]
+    assert said("rules-form", rules=book([ONE, TWO])).status == "fine"
+    retired = rule(2, (1, "active"), (2, "retired"), text=text)
+    assert said("rules-form", rules=book([ONE, retired])).status == "fine"
+
+
+def heard(told, held, tasks=8):
+    """Uses with this share of occasions obeyed where told, and where held out."""
+    chance, uses = rng(), []
+    for n in range(tasks * 20):
+        is_told = n // tasks % 2 == 0
+        share = told if is_told else held
+        obeyed = int(chance.binomial(4, share))
+        uses.append(used(ONE, n, is_told, 1.0, f"t{n % tasks}", occasions=4, obeyed=obeyed))
+    return book([ONE], uses)
+
+
+def test_a_model_that_does_not_do_as_it_is_told_is_found():
+    found = said("rules-obeyed", rules=heard(0.4, 0.4))
+    assert tally(found) == ("finding", "")
+    assert found.numbers["told"] == pytest.approx(0.4, abs=0.1)
+    assert said("rules-obeyed", rules=heard(0.8, 0.4)).status == "fine"
+    assert tally(said("rules-obeyed", rules=heard(0.97, 0.97))) == ("finding", "needless")
+    assert said("rules-obeyed", rules=heard(0.8, 0.4, tasks=3)).status == "unknown"
+
+
+# --- harm and conflict ------------------------------------------------------------------------
+
+
+def tried(record, gain, n=60):
+    chance, uses = rng(), []
+    for i in range(n):
+        told = bool(chance.random() < 0.5)
+        score = float(chance.random() < 0.5 + (gain if told else 0))
+        uses.append(used(record, i, told, score, f"t{i % 4}"))
+    return uses
+
+
+def test_a_rule_that_does_harm_is_named_with_the_command_that_retires_it():
+    found = said("rules-harm", rules=book([ONE, TWO], [*tried(ONE, 0.3), *tried(TWO, -0.45)]))
+    assert tally(found) == ("finding", "")
+    assert (found.numbers["ids"], found.n) == ([TWO.rule.id], 2)
+    remedy = ailment(LANGUAGES["en"], "rules-harm", found).remedy
+    assert f"jitrl rules retire m.db {TWO.rule.id} --reason harm" in remedy
+    assert said("rules-harm", rules=book([ONE], tried(ONE, 0.3))).status == "fine"
+    gone = rule(2, (1, "active"), (2, "retired"))
+    assert said("rules-harm", rules=book([gone], tried(gone, -0.45))).status == "unknown"
+
+
+def test_a_candidate_below_zero_is_no_harm_as_long_as_its_bounds_are_not():
+    weak, same = tried(ONE, -0.1), rule(1, status="candidate")
+    assert said("rules-harm", rules=book([same], weak)).status == "fine"
+    found = said("rules-harm", rules=book([ONE], weak))
+    assert found.numbers["below"] == (1 if found.status == "finding" else 0)
+    assert found.status == "finding"
+
+
+def test_rules_that_hold_and_contradict_each_other_are_found():
+    one = rule(1, text="When you see the hall, open the door")
+    other = rule(2, text="When you see the hall, do not open the door")
+    both = [used(r, n, True, 1.0) for n, r in enumerate((one, other))]
+    found = said("rules-conflict", rules=book([one, other], both))
+    assert tally(found) == ("finding", "")
+    (pair,) = found.numbers["held"]
+    assert {*pair.split(" / ")} == {one.rule.id, other.rule.id}
+    silent = said("rules-conflict", rules=book([one, other], both[:1]))
+    assert (silent.status, silent.numbers["pairs"]) == ("fine", 1)
+    assert said("rules-conflict", rules=book([ONE, TWO])).numbers["pairs"] == 0
+    assert said("rules-conflict", rules=book([ONE])).status == "unknown"
+
+
+# --- what rounds bring ------------------------------------------------------------------------
+
+
+def test_distillations_that_bring_nothing_new_are_found():
+    first = [rule(n, (n + 1, "candidate", [f"c{n}"])) for n in range(3)]
+    new = [distilled(n, f"t{n}") for n in range(3)]
+    again = [distilled(n, f"t{n % 3}") for n in range(3, 12)]
+    found = said("rules-rounds", rules=book(first, contrasts=[*new, *again]))
+    assert tally(found) == ("finding", "")
+    assert (found.numbers["brought"], found.numbers["repeats"]) == (3, 9)
+    assert found.numbers["each"] == 4.0
+    assert said("rules-rounds", rules=book(first, contrasts=[*new, *again[:3]])).status == "fine"
+    assert tally(said("rules-rounds", rules=book([], contrasts=again))) == ("finding", "barren")
+    assert said("rules-rounds", rules=book([], contrasts=again[:4])).status == "unknown"
+
+
+def test_rules_that_fit_one_task_only_can_never_be_admitted():
+    stuck = rule(1, status="candidate")
+    alone = [used(stuck, n, n % 2 == 0, 1.0, "t0") for n in range(30)]
+    found = said("rules-undecided", rules=book([stuck], alone))
+    assert tally(found) == ("finding", "")
+    assert found.numbers["alone"] == 1
+    gone = rule(1, (1, "candidate"), (2, "retired"))
+    assert said("rules-undecided", rules=book([gone], alone)).status == "finding"
+    spread = [used(stuck, n, n % 2 == 0, 1.0, f"t{n % 3}") for n in range(30)]
+    assert said("rules-undecided", rules=book([stuck], spread)).status == "fine"
+    assert said("rules-undecided", rules=book([stuck], alone[:29])).status == "unknown"
+
+
+def test_rules_that_wait_for_episodes_that_do_not_come_are_found():
+    waiting = rule(1, status="candidate", kind="orders")
+    lived = [attempt(n, family="orders") for n in range(1, 25)]
+    found = said("rules-undecided", lived, rules=book([waiting]))
+    assert tally(found) == ("finding", "never")
+    others = [attempt(n, family="refunds") for n in range(1, 25)]
+    assert said("rules-undecided", others, rules=book([waiting])).status == "unknown"
+
+
+def test_a_book_that_admits_nothing_for_long_is_stale():
+    late = [distilled(n, f"t{n}", version=10 + n) for n in range(12)]
+    once = rule(1, (1, "candidate", ["c0"]), (5, "active"), (30, "active", ["c9"]))
+    found = said("rules-stale", rules=book([once], contrasts=late))
+    assert tally(found) == ("finding", "")
+    assert (found.numbers["since"], found.numbers["admitted"]) == (12, 1)
+    fresh = rule(2, (1, "candidate"), (19, "active"))
+    assert said("rules-stale", rules=book([once, fresh], contrasts=late)).status == "fine"
+    never = rule(1, (1, "candidate"))
+    assert tally(said("rules-stale", rules=book([never], contrasts=late))) == ("finding", "never")
+    assert said("rules-stale", rules=book([never], contrasts=late[:9])).status == "unknown"

@@ -159,3 +159,69 @@ def test_a_book_above_its_cap_loses_the_lowest_bounds_with_their_reason(store):
     head = store.head()
     learning.thin("s", gates)
     assert store.head() == head
+
+
+# --- C7: a crash costs no lesson, and none is learned twice ------------------------------------
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+class Mortal(SQLiteStore):
+    """A store whose process ends right after it acknowledged so many episodes, or rules."""
+
+    left = 10**9
+    of = "commit"
+
+    def commit(self, *args, **more):
+        receipt = super().commit(*args, **more)
+        return self._done("commit", receipt)
+
+    def add_rules(self, *args, **more):
+        return self._done("add_rules", super().add_rules(*args, **more))
+
+    def set_rule_status(self, *args, **more):
+        return self._done("set_rule_status", super().set_rule_status(*args, **more))
+
+    def _done(self, what, receipt):
+        if what == self.of:
+            self.left -= 1
+            if not self.left:
+                raise Killed
+        return receipt
+
+
+def book_of(path):
+    with SQLiteStore(path, readonly=True) as store:
+        rules = [(r.text, r.status, r.reason, r.evidence, r.version) for r in store.rules()]
+        return rules, [c.id for c in store.contrasts()], store.rule_uses(), store.head()
+
+
+def live(path, attempts, of="commit", left=10**9):
+    """Play on where the journal ends, perhaps until the process is killed; whether it was."""
+    with Mortal(path) as store:
+        store.of, store.left = of, left
+        done = len(list(store.episodes()))
+        agent = opened("rulebook", store, EnvironmentRewards(), attempts=4, gates=GATES)
+        try:
+            lived(agent, Suggestible(2.0), attempts - done, first=done)
+        except Killed:
+            return True
+    return False
+
+
+GATES = {"trial": 16, "grace": 4, "bottom": 0.5, "tasks": 1, "alpha": 0.9}
+
+
+def test_whenever_a_run_is_killed_the_book_ends_as_if_it_had_not_been(tmp_path):
+    assert not live(tmp_path / "whole.db", 32)
+    whole = book_of(tmp_path / "whole.db")
+    assert any(status == "retired" for _, status, *_ in whole[0])
+    points = [("commit", n) for n in range(1, 33)]
+    points += [("add_rules", n) for n in (1, 2, 3)] + [("set_rule_status", n) for n in (1, 2, 3)]
+    for number, (of, left) in enumerate(points):
+        path = tmp_path / f"{number}.db"
+        if live(path, 32, of, left):
+            assert not live(path, 32)
+        assert book_of(path) == whole, (of, left)

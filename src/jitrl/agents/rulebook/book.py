@@ -126,6 +126,7 @@ class Rulebook:
     ) -> None:
         self.name, self.memory, self.store, self.prior = name, memory, store, prior
         self.telling, self.learning, self.scores = telling, learning, scores
+        learning.resume()
 
     @property
     def derivation(self) -> dict[str, Any]:

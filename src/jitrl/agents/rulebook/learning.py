@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 
 from jitrl.agents.past import Journal
-from jitrl.agents.rulebook.distilling import Distiller
+from jitrl.agents.rulebook.distilling import Distiller, Round
 from jitrl.core.effect import Effect
 from jitrl.core.gates import Gates, admitted, drawn, given_up, measure, outdone, surplus
 from jitrl.ports.rules import RuleStore
@@ -33,21 +33,46 @@ class Learning:
     def after(self, task: Task, used: Collection[str]) -> None:
         """An attempt at a task was stored.
 
+        All that is written of it is one transaction: a process that ends leaves all or nothing.
+
         Args:
             used: Rules that could be told in it.
         """
-        if self.gates is not None:
-            self.judge(used, self.gates)
         attempts = self._journal.past(task.scope, task=task.id).episodes
-        if attempts and len(attempts) % self.attempts == 0:
-            number = len(attempts) // self.attempts
+        is_over = bool(attempts) and len(attempts) % self.attempts == 0
+        number = len(attempts) // self.attempts
+        found: Round | str = ""
+        if is_over:
             found = self.distiller.round(task, attempts[-self.attempts :], number)
-            if isinstance(found, str):
-                _log.info("no rule of round=%d at task=%s: %s", number, task.id, found)
-            elif not self.distiller.enter(found, self._journal.past(task.scope)):
-                _log.info("no rule of round=%d at task=%s: none was found", number, task.id)
+        with self.store.batch():
             if self.gates is not None:
+                self.judge(used, self.gates)
+            if isinstance(found, Round):
+                made = self.distiller.enter(found, self._journal.past(task.scope))
+                found = "" if made else "none was found"
+            if is_over and self.gates is not None:
                 self.thin(task.scope, self.gates)
+        if found:
+            _log.info("no rule of round=%d at task=%s: %s", number, task.id, found)
+
+    def resume(self) -> None:
+        """Learn of the newest episode if the process that stored it ended right there.
+
+        Then nothing was written after it. Where there was nothing to write, there is none now.
+        """
+        head = self.store.head()
+        last = next(iter(self.store.changes(head - 1)), None) if head else None
+        if last is None or last.kind != "append" or not last.rows:
+            return
+        lived = self.store.episode(last.episode)
+        family = str(lived.info.get("family", ""))
+        task = Task(lived.task, str(lived.info.get("goal", "")), lived.scope, family)
+        used = [
+            rule
+            for rule, uses in self.store.rule_uses().items()
+            if any(one.use.episode == lived.key for one in uses)
+        ]
+        self.after(task, used)
 
     def judge(self, ids: Collection[str], gates: Gates) -> None:
         """Admit the candidates that have shown their effect, and drop what does harm."""

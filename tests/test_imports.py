@@ -33,7 +33,8 @@ MAY_IMPORT = {
     "evaluators": WORDS | {"core", "evaluators"},
     "integrations": WORDS | {"api", "config", "envs", "episode", "integrations", "registry"},
     # run plays, analysis reads what was played, study plays to compare, report shows comparisons.
-    "run": WORDS | {"config", "evaluators", "models", "presets", "registry", "stores", "run"},
+    "run": WORDS
+    | {"config", "core", "evaluators", "models", "presets", "registry", "stores", "run"},
     "analysis": WORDS
     | {"config", "core", "presets", "agents", "evaluators", "memory", "stores"}
     | {"run", "analysis"},

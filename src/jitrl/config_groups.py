@@ -153,6 +153,16 @@ class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "`after` it, or their sum as the `outcome` after it."
         ),
     ] = "after"
+    plateau: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(
+            description="End the run where its last so many attempts gain less than `margin` on as "
+            "many before, by a 95 % interval over tasks; unset: play all."
+        ),
+    ] = None
+    margin: Annotated[
+        float, Meta(ge=0, description="Gain of the mean score below which `plateau` ends a run.")
+    ] = 0.05
     max_steps: Annotated[
         Annotated[int, Meta(ge=1)] | None,
         Meta(description="Cut episodes off here; unset: the environment's own limit."),

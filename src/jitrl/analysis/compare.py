@@ -29,7 +29,7 @@ Demand = Literal["better", "not-worse"]
 TERMS: dict[str, Callable[[Result], Any]] = {
     "environment": lambda r: r.record.settings["environment"],
     "tasks": lambda r: r.record.tasks,
-    "attempts": lambda r: r.setting("run", "attempts"),
+    "attempts": lambda r: r.record.attempts,
     "seeds": lambda r: r.record.seeds,
     "model": lambda r: (r.model, r.scorers, asked_of(r.setting("model", "options"))),
     "writer": lambda r: (r.setting("writer", "name"), asked_of(r.setting("writer", "options"))),

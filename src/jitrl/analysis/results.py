@@ -86,7 +86,7 @@ def read(folder: Path, label: str = "") -> Result:
         InputError: If there is no run, or it is not finished.
     """
     record = folders.read(folder)
-    attempts = int(record.settings["run"]["attempts"])
+    attempts = record.attempts
     tasks = {task: i for i, task in enumerate(record.tasks)}
     scores = np.full((len(tasks), len(record.seeds), attempts), np.nan)
     models, scorers = dict[str, None](), dict[str, None]()
@@ -99,6 +99,8 @@ def read(folder: Path, label: str = "") -> Result:
                 failures += 1
                 continue
             info = episode.info
+            if info["attempt"] >= attempts:  # played before it was known where to end
+                continue
             if isinstance(kept.judgment, Unscored):
                 reasons[kept.judgment.reason] += 1
             scores[tasks[episode.task], s, info["attempt"]] = info["score"]

@@ -12,12 +12,12 @@ from jitrl.analysis.compare import Demand, check_names
 from jitrl.analysis.compare import compare as compared
 from jitrl.analysis.results import gather
 from jitrl.cli.report import check, write
-from jitrl.cli.shared.arms import parsed, play
+from jitrl.cli.shared.arms import Arm, parsed, play
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.settings import Flags, names, with_settings
 from jitrl.cli.shared.table import show
 from jitrl.core.stats import Cluster
-from jitrl.errors import InputError
+from jitrl.errors import ConfigError, InputError
 from jitrl.report.data import data
 from jitrl.report.words import LANGUAGES, Language
 from jitrl.run import folder
@@ -80,7 +80,9 @@ def compare(
         _enough(labels)
         check_names(labels, base, differ)
         where = out or folder.default(config.load(flags), "compare")
-        folders = play(parsed(flags, arms), where)
+        made = parsed(flags, arms)
+        _same_length(made, differ)
+        folders = play(made, where)
     results = gather(folders)
     _enough([result.label for result in results])
     comparison = compared(results, base=base, allow=differ, by=by)
@@ -93,6 +95,16 @@ def compare(
     if not is_met:
         people().print(f"not {require}, as --require demands")
         raise typer.Exit(1)
+
+
+def _same_length(arms: list[Arm], differ: list[str]) -> None:
+    """Refuse arms that would end at attempts of their own."""
+    for arm in arms:
+        if arm.settings.run.plateau is not None and "attempts" not in differ:
+            raise ConfigError(
+                f"run.plateau ends {arm.label} where its own curve is level, so attempts would "
+                "differ; leave it out, or pass --differ attempts to compare those that all have"
+            )
 
 
 def _enough(labels: list[str]) -> None:

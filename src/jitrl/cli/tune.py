@@ -28,7 +28,7 @@ from jitrl.study import tune as tuning
 SCHEMA = "jitrl.tune/1"
 
 
-@with_settings(but=frozenset({"--agent", "--agent-options"}))
+@with_settings(but=frozenset({"--agent", "--agent-options", "--until-plateau"}))
 def tune(
     flags: Flags,
     episodes: Annotated[

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
+
 from jitrl.analysis.bill import bill, extra
 from jitrl.analysis.compare import Comparison, Line
 from jitrl.core.stats import Difference, Interval, NoInterval
@@ -41,7 +43,8 @@ def _row(comparison: Comparison, line: Line) -> dict[str, Any]:
         "model": result.model,
         "scorers": list(result.scorers),
         "tasks": list(result.record.tasks),
-        "attempts": run["attempts"],
+        "attempts": result.record.attempts,
+        "stopped": result.record.stopped and msgspec.to_builtins(result.record.stopped),
         "seeds": list(result.record.seeds),
         "evaluator": result.setting("memory", "evaluator"),
         "told": result.record.told,

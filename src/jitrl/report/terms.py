@@ -33,7 +33,8 @@ def own(comparison: Comparison, line: Line, words: Words) -> str:
 
 def _terms(line: Line, words: Words) -> list[str]:
     result, run = line.result, line.result.record.settings["run"]
-    size = {"t": len(result.record.tasks), "k": run["attempts"], "s": len(result.record.seeds)}
+    record = result.record
+    size = {"t": len(record.tasks), "k": record.attempts, "s": len(record.seeds)}
     judge = (words.told if result.record.told else words.blind).format(
         result.setting("memory", "evaluator")
     )
@@ -49,6 +50,9 @@ def _terms(line: Line, words: Words) -> list[str]:
         words.protocol[run["protocol"]],
         _cost(result, words),
     ]
+    if (stop := record.stopped) is not None:
+        numbers = {"k": stop.attempts, "of": run["attempts"], "w": stop.window}
+        said.append(words.stopped.format(gain=stop.said, margin=stop.margin, **numbers))
     if line.agent == ORACLE:
         said.append(words.oracle)
     if result.excluded:

@@ -40,6 +40,7 @@ class Words:
     schedule: dict[str, str]
     protocol: dict[str, str]
     calls: str
+    stopped: str
     excluded: str
     failures: str
     unwritten: str
@@ -127,6 +128,8 @@ ENGLISH = Words(
         "transfer-family": "transfer, own family left out",
     },
     calls="{calls:,} model calls ({cached:,} more from a cache), {tokens:,} tokens",
+    stopped="ended at a plateau after {k} of {of} attempts: the last {w} minus the {w} before "
+    "{gain}, margin {margin:g}",
     excluded="at most {0} rows excluded from a decision",
     failures="{0} failed episodes played again",
     unwritten="{0} lessons could not be written",
@@ -222,6 +225,8 @@ CHINESE = Words(
         "transfer-family": "迁移，不用同类任务的记忆",
     },
     calls="模型调用 {calls:,} 次（另有 {cached:,} 次取自缓存），{tokens:,} 词元",
+    stopped="{of} 次尝试中做到第 {k} 次，因进入平台期而结束：最后 {w} 次减去之前 {w} 次为 {gain}，"
+    "界限 {margin:g}",
     excluded="单次决策最多排除 {0} 行",
     failures="{0} 个回合失败后重做",
     unwritten="{0} 条总结未能写出",

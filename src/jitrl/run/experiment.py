@@ -6,7 +6,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -18,8 +18,10 @@ from jitrl.errors import BudgetExceeded, ConfigError, JitRLError, ModelError, St
 from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Environment, EpisodeAgent, Evaluator, Proposer, Store
 from jitrl.run import folder as folders
+from jitrl.run import plateau
 from jitrl.run.ledger import Ledger
 from jitrl.run.loop import Stopped, Trial, play
+from jitrl.run.schedule import before, plan
 from jitrl.types import Episode, Task, Unscored
 
 _FATAL = (Stopped, ConfigError, StoreError, BudgetExceeded)
@@ -106,6 +108,7 @@ def run(
     environments.drop()
     tasks = select(everything, settings.run)
     seeds = seeds_of(settings.run)
+    plateau.check(settings.run, len(tasks), len(seeds))
     judge = parts.evaluator(None)
     with (
         folders.opened(folder, settings, tasks, seeds, judge, command, parts.embedder) as record,
@@ -119,7 +122,8 @@ def run(
             return campaign.play(seeds, environments)
         finally:
             seconds = time.perf_counter() - started
-            folders.over(folder, record, seconds if campaign.was_busy else 0.0)
+            seconds = seconds if campaign.was_busy else 0.0
+            folders.over(folder, record, seconds, campaign.stopped)
 
 
 def select(tasks: Sequence[Task], settings: Run) -> list[Task]:
@@ -190,6 +194,7 @@ class _Campaign:
 
     Attributes:
         was_busy: Whether an episode was begun.
+        stopped: Where the run ended early, and why.
     """
 
     def __init__(
@@ -215,16 +220,25 @@ class _Campaign:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._total = self._done = self._played = self._failed = 0
+        self._scores: dict[tuple[str, int, int], float] = {}
         self.was_busy = False
+        self.stopped: plateau.Stop | None = None
 
     def play(self, seeds: Sequence[int], environments: _Environments) -> Tally:
-        workers = self._settings.run.workers
-        self._total = len(seeds) * len(self._tasks) * self._settings.run.attempts
+        run = self._settings.run
+        workers, tasks = run.workers, [task.id for task in self._tasks]
+        self._total = len(seeds) * len(tasks) * run.attempts
         self._players = ThreadPoolExecutor(workers, "jitrl-player")
         self._environments = environments
         drivers = ThreadPoolExecutor(min(workers, len(seeds)), "jitrl-driver")
         try:
-            wait_for({drivers.submit(self._drive, seed) for seed in seeds})
+            for stage in plateau.stages(run):
+                wait_for({drivers.submit(self._drive, seed, stage) for seed in seeds})
+                scores = plateau.table(self._scores, tasks, seeds, stage.stop)
+                self.stopped = plateau.found(scores, run)
+                if self.stopped is not None:
+                    self._total = len(seeds) * len(tasks) * self.stopped.attempts
+                    break
         finally:
             self._stop.set()
             drivers.shutdown(cancel_futures=True)
@@ -238,20 +252,24 @@ class _Campaign:
         everyone.wait()
         self._environments.drop()
 
-    def _drive(self, seed: int) -> None:
-        """All episodes of one seed, learned in the order of the plan."""
+    def _drive(self, seed: int, stage: range) -> None:
+        """The episodes of one seed in these attempts, learned in the order of the plan."""
         run = self._settings.run
         store = self._parts.store(folders.store_path(self._folder, seed))
         try:
-            known = [(episode.key, episode.status) for episode in store.episodes()]
-            finished = {key for key, status in known if status != "aborted"}
-            tries = Counter(key.rpartition("!")[0] for key, status in known if status == "aborted")
+            finished, tries = set[str](), Counter[str]()
+            for episode in store.episodes():
+                if episode.status == "aborted":
+                    tries[episode.key.rpartition("!")[0]] += 1
+                else:
+                    finished.add(episode.key)
+                    self._note(episode)
             with self._lock:
-                self._done += len(finished)
+                self._done += 0 if stage.start else len(finished)
             arm = self._parts.agent(store, self._evaluator, self._settings.memory, self._learning)
-            for batch in plan(run, self._tasks, seed, self._place):
+            for batch in plan(run, self._tasks, seed, self._place, stage):
                 missing = [trial for trial in batch if trial.key not in finished]
-                until = _before(store, batch, missing) if run.schedule == "rounds" else None
+                until = before(store, batch, missing) if run.schedule == "rounds" else None
                 agents = [
                     arm.episode(exclude=self._excluded(trial.task), until=until)
                     for trial in missing
@@ -264,6 +282,10 @@ class _Campaign:
                     self._finish(store, trial, agent, future, tries)
         finally:
             store.close()
+
+    def _note(self, episode: Episode) -> None:
+        info = episode.info
+        self._scores[episode.task, int(info["seed"]), int(info["attempt"])] = float(info["score"])
 
     def _excluded(self, task: Task) -> frozenset[str]:
         protocol = self._settings.run.protocol
@@ -316,6 +338,7 @@ class _Campaign:
             episode = future.result()
             started = time.perf_counter()
             agent.learn(episode)
+            self._note(episode)
             self._ledger.took("learn", time.perf_counter() - started)
         except _FATAL:
             raise
@@ -335,38 +358,6 @@ class _Campaign:
                     f"{self._settings.run.max_failures}; the last one, {trial.key}: "
                     f"{type(failure).__name__}: {failure} (tracebacks are in the journal)"
                 ) from failure
-
-
-def plan(
-    run: Run, tasks: Sequence[Task], seed: int, place: Mapping[str, int]
-) -> Iterator[list[Trial]]:
-    """The episodes of one seed, in batches that act on one state of the memory.
-
-    Args:
-        place: Index of each task in its environment, from which its chance is drawn.
-    """
-    attempts = range(run.attempts)
-    if run.schedule == "rounds":
-        for attempt in attempts:
-            yield [Trial(task, place[task.id], attempt, seed) for task in tasks]
-    elif run.order == "attempt":
-        for attempt in attempts:
-            for task in tasks:
-                yield [Trial(task, place[task.id], attempt, seed)]
-    else:
-        for task in tasks:
-            for attempt in attempts:
-                yield [Trial(task, place[task.id], attempt, seed)]
-
-
-def _before(store: Store, batch: Sequence[Trial], missing: Sequence[Trial]) -> int:
-    """Version of the memory before the first episode of ``batch`` was learned."""
-    if len(missing) < len(batch):
-        keys = {trial.key for trial in batch}
-        for change in store.changes(0):
-            if change.episode in keys:
-                return change.version - 1
-    return store.head()
 
 
 def _aborted(trial: Trial, tries: int, error: Exception) -> Episode:

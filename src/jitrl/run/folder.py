@@ -19,6 +19,7 @@ import jitrl
 from jitrl.config import Budget, Settings, digest
 from jitrl.errors import ConfigError, InputError, RecordError, StoreError
 from jitrl.ports import Evaluator
+from jitrl.run import plateau
 from jitrl.run.ledger import Ledger, Limits, Price
 from jitrl.stores.lock import FileLock
 from jitrl.types import Task
@@ -57,6 +58,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         families: Task id to its family, in the order of the environment.
         told: Whether the evaluator has seen the gold outcome.
         embedder: Name, with version or digest, of what states are compared by; "" for words.
+        stopped: Where it ended early, and why; ``None`` if it did not.
     """
 
     digest: str
@@ -66,6 +68,13 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sessions: list[Session]
     schema: str = SCHEMA
     embedder: str = ""
+    stopped: plateau.Stop | None = None
+
+    @property
+    def attempts(self) -> int:
+        """Attempts at each task and seed that a finished run has."""
+        asked = int(self.settings["run"]["attempts"])
+        return asked if self.stopped is None else self.stopped.attempts
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -184,11 +193,11 @@ def check(
         _resumed(folder, _record(settings, tasks, seeds, judge, "", embedder))
 
 
-def over(folder: Path, record: Record, seconds: float) -> None:
-    """Write down how long the present session of ``record`` took."""
+def over(folder: Path, record: Record, seconds: float, stopped: plateau.Stop | None) -> None:
+    """Write down how long the present session of ``record`` took, and whether it ended early."""
     *before, last = record.sessions
-    timed = msgspec.structs.replace(last, seconds=seconds)
-    write(folder / "run.json", msgspec.structs.replace(record, sessions=[*before, timed]))
+    sessions = [*before, msgspec.structs.replace(last, seconds=seconds)]
+    write(folder / "run.json", msgspec.structs.replace(record, sessions=sessions, stopped=stopped))
 
 
 @cache
@@ -261,6 +270,9 @@ def _counted(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         for name, value in table.items()
         if group != "budget" and (group, name) not in _FREE
     }
+    if values["run"].get("plateau") is None:  # then neither counts, as before there were any
+        for name in ("run.plateau", "run.margin"):
+            counted.pop(name, None)
     for group in ("model", "writer"):
         counted[f"{group}.options"] = asked_of(values[group]["options"])
     return counted
@@ -271,9 +283,9 @@ def _resumed(folder: Path, record: Record) -> Record:
     if before.digest != record.digest:
         theirs, mine = _counted(before.settings), _counted(record.settings)
         differences = [
-            f"{name}: {theirs.get(name)!r} → {value!r}"
-            for name, value in mine.items()
-            if theirs.get(name) != value
+            f"{name}: {theirs.get(name)!r} → {mine.get(name)!r}"
+            for name in {**mine, **theirs}
+            if theirs.get(name) != mine.get(name)
         ]
         if before.embedder != record.embedder:
             differences.append(f"embedder: {before.embedder!r} → {record.embedder!r}")

@@ -31,7 +31,7 @@ What = Literal[
 ]
 
 
-@with_settings(but=frozenset({"--agent", "--agent-options"}))
+@with_settings(but=frozenset({"--agent", "--agent-options", "--until-plateau"}))
 def choices(
     flags: Flags,
     what: Annotated[

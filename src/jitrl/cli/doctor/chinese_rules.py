@@ -113,7 +113,7 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "很久没有采纳过规则了。",
-                "到此结束，或换另一类任务。",
+                "在不再有收获处结束运行（--until-plateau 8），或换另一类任务。",
             ),
             "never": Ailment(
                 "从未采纳过规则。",

@@ -120,7 +120,7 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "For long no rule has been admitted.",
-                "End the rounds here, or play tasks of another kind.",
+                "End runs where no more comes (--until-plateau 8), or play tasks of another kind.",
             ),
             "never": Ailment(
                 "No rule was ever admitted.",

@@ -29,6 +29,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--order": ("run", "order"),
     "--protocol": ("run", "protocol"),
     "--rewards": ("run", "rewards"),
+    "--until-plateau": ("run", "plateau"),
     "--max-steps": ("run", "max_steps"),
     "--max-failures": ("run", "max_failures"),
     "--workers": ("run", "workers"),

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from jitrl.cli import main
+from jitrl.cli.shared.output import people
 from jitrl.core.sentences import rule_id
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.store_samples import derive, sample_episode, scored
@@ -18,6 +19,7 @@ ID = rule_id(TEXT)
 @pytest.fixture
 def jitrl(capfd, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
+    people.cache_clear()  # a console keeps the width that it was made with
 
     def call(*args):
         with pytest.raises(SystemExit) as end:
@@ -26,7 +28,8 @@ def jitrl(capfd, monkeypatch):
         out, err = capfd.readouterr()
         return int(end.value.code or 0), out, err
 
-    return call
+    yield call
+    people.cache_clear()
 
 
 @pytest.fixture

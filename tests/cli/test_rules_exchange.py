@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from jitrl.cli import main
+from jitrl.cli.shared.output import people
 from jitrl.core.credit import derive_rows
 from jitrl.core.sentences import rule_id
 from jitrl.evaluators.environment import EnvironmentRewards
@@ -21,6 +22,7 @@ ID, OTHER = rule_id(TEXT), rule_id(AGAINST)
 @pytest.fixture
 def jitrl(capfd, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "160")
+    people.cache_clear()  # a console keeps the width that it was made with
     monkeypatch.chdir(tmp_path)
 
     def call(*args):
@@ -30,7 +32,8 @@ def jitrl(capfd, monkeypatch, tmp_path):
         out, err = capfd.readouterr()
         return int(end.value.code or 0), out, err
 
-    return call
+    yield call
+    people.cache_clear()
 
 
 def lived(key, action, reward):
@@ -208,3 +211,11 @@ def test_what_cannot_be_is_refused(jitrl, file):
     assert jitrl("import", "new.db", "nothing.jsonl", "--principal", "")[0] == 2
     assert jitrl("redistil", "nothing.db")[0] == 2
     assert jitrl("show", file, "0123456789ab")[0] == 4
+
+
+def test_the_folder_of_a_run_is_no_memory_but_names_its_own(jitrl, file, tmp_path):
+    (tmp_path / "run").mkdir()
+    file.rename(tmp_path / "run" / "seed-0.db")
+    for command in (["ls"], ["show", ID], ["retire", ID, "--reason", "x"], ["export"]):
+        code, _, err = jitrl(command[0], tmp_path / "run", *command[1:])
+        assert (code, "seed-0.db" in err) == (2, True), command

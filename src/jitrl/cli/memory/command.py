@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -11,9 +10,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from jitrl import given
 from jitrl.cli.memory.import_ import import_
-from jitrl.cli.memory.options import FILE, GAMMA, NAME, RETURNS, TRUSTED, deriving
+from jitrl.cli.memory.options import FILE, GAMMA, NAME, RETURNS, TRUSTED, deriving, reading
 from jitrl.cli.memory.target import written
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, table, tell
@@ -51,7 +49,7 @@ def ls(
     json: JSON = False,
 ) -> None:
     """List episodes, newest first."""
-    with _reading(file, name) as store:
+    with reading(file, name) as store:
         found = store.summaries(scope=scope, task=task, limit=limit)
     if json:
         emit({"schema": "jitrl.memory.ls/1", "episodes": msgspec.to_builtins(found)})
@@ -79,7 +77,7 @@ def show(
     json: JSON = False,
 ) -> None:
     """Show an episode: its steps, outcome history, judgment and rows."""
-    with _reading(file, name) as store:
+    with reading(file, name) as store:
         record, rows = store.record(key), store.rows(key)
     if json:
         episode = msgspec.json.decode(line.dump(record))  # as in an export
@@ -123,7 +121,7 @@ def show(
 @app.command()
 def stats(file: FILE, name: NAME = "default", json: JSON = False) -> None:
     """Count episodes, rows, outcomes, rules and who they come from."""
-    with _reading(file, name) as store:
+    with reading(file, name) as store:
         found = store.stats()
     if json:
         emit({"schema": "jitrl.memory.stats/1", **msgspec.to_builtins(found)})
@@ -184,7 +182,7 @@ def export(
     if json and target == "-":
         raise InputError("--json and the export would share stdout; name a target file")
     counts = dict.fromkeys((line.SCHEMA, line_rules.RULE, line_rules.CONTRAST), 0)
-    with _reading(file, name) as store, written(target, file) as out:
+    with reading(file, name) as store, written(target, file) as out:
         for text in jsonl.export(store, scope=scope):
             out.write(text)
             counts[line_rules.schema_of(text)] += 1
@@ -238,7 +236,7 @@ def rebuild(
 @app.command()
 def check(file: FILE, name: NAME = "default", json: JSON = False) -> None:
     """Check the whole file: pages, versions, digests, rows, rules; exit 1 if anything is wrong."""
-    with _reading(file, name) as store:
+    with reading(file, name) as store:
         found = store.check()
     for problem in found:
         tell(f"{problem.rule}: {problem.found}", style="red")
@@ -253,25 +251,9 @@ def check(file: FILE, name: NAME = "default", json: JSON = False) -> None:
 # --- stores and files -------------------------------------------------------------------------
 
 
-def _reading(file: str, name: str) -> SQLiteStore:
-    folder = Path(given.path(file))
-    held = sorted(folder.glob("seed-*.db")) if folder.is_dir() else []
-    if held:
-        raise InputError(
-            f"{file} is the folder of a run; name one of its memories: {held[0]}"
-            + (f" … {held[-1].name} ({len(held)} seeds)" if len(held) > 1 else "")
-        )
-    inside = sorted(folder.glob("*/seed-*.db")) if folder.is_dir() else []
-    if inside:
-        raise InputError(
-            f"{file} is a folder of runs; name one of their memories: {', '.join(map(str, inside))}"
-        )
-    return SQLiteStore(given.path(file), memory=name, readonly=True)
-
-
 def _existing(file: str, name: str) -> SQLiteStore:
     """Open for writing, but never make a file or a memory because of a typing error."""
-    _reading(file, name).close()
+    reading(file, name).close()
     return SQLiteStore(file, memory=name)
 
 

@@ -1,12 +1,13 @@
-"""Options of `jitrl memory` that several commands take, and how rows are derived by them."""
+"""Options of `jitrl memory` that several commands take, and the memory that they name."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from jitrl import config, presets
+from jitrl import config, given, presets
 from jitrl.core.credit import Returns
 from jitrl.errors import ConfigError, InputError
 from jitrl.stores.sqlite import SQLiteStore
@@ -26,6 +27,28 @@ TRUSTED = Annotated[
     list[str] | None,
     typer.Option("--trusted", help="Basis that counts by episode; may be repeated."),
 ]
+
+
+def reading(file: str, name: str) -> SQLiteStore:
+    """The memory, to be looked at.
+
+    Raises:
+        InputError: If ``file`` is the folder of a run, or of runs; naming what it holds.
+        StoreError: If there is no such memory.
+    """
+    folder = Path(given.path(file))
+    held = sorted(folder.glob("seed-*.db")) if folder.is_dir() else []
+    if held:
+        raise InputError(
+            f"{file} is the folder of a run; name one of its memories: {held[0]}"
+            + (f" … {held[-1].name} ({len(held)} seeds)" if len(held) > 1 else "")
+        )
+    inside = sorted(folder.glob("*/seed-*.db")) if folder.is_dir() else []
+    if inside:
+        raise InputError(
+            f"{file} is a folder of runs; name one of their memories: {', '.join(map(str, inside))}"
+        )
+    return SQLiteStore(given.path(file), memory=name, readonly=True)
 
 
 def deriving(

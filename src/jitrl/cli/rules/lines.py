@@ -9,10 +9,10 @@ import msgspec
 import typer
 
 from jitrl import given
-from jitrl.cli.memory.options import FILE, NAME
+from jitrl.cli.memory.options import FILE, NAME, reading
 from jitrl.cli.memory.source import NothingNewError, filled, opened
 from jitrl.cli.memory.target import written
-from jitrl.cli.rules.options import SCOPE, STATUS, reading
+from jitrl.cli.rules.options import SCOPE, STATUS
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.errors import InputError
 from jitrl.stores import jsonl_rules, line_rules

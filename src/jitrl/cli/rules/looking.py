@@ -9,8 +9,8 @@ import msgspec
 import typer
 
 from jitrl.agents.rulebook.conflicts import disagreements
-from jitrl.cli.memory.options import FILE, NAME
-from jitrl.cli.rules.options import GATES, RULE, SCOPE, STATUS, SUCCESS, reading, shown
+from jitrl.cli.memory.options import FILE, NAME, reading
+from jitrl.cli.rules.options import GATES, RULE, SCOPE, STATUS, SUCCESS, shown
 from jitrl.cli.shared.listing import Listing, figures
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.core.rulesearch import search

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from jitrl.cli.memory.options import reading
 from jitrl.core.effect import Effect
 from jitrl.core.gates import Gates, drawn, measure
 from jitrl.errors import InputError
@@ -86,17 +87,13 @@ def shown(uses: Sequence[ScoredUse], counts: RuleCounts | None) -> Shown:
     )
 
 
-def reading(file: str, name: str) -> SQLiteStore:
-    """The memory, to be looked at."""
-    return SQLiteStore(file, memory=name, readonly=True)
-
-
 def writing(file: str, name: str) -> SQLiteStore:
     """The memory for a change; it is not made if it is not there.
 
     Raises:
-        InputError: If there is no such file.
+        InputError: If there is no such file, or it is the folder of a run.
     """
     if not Path(file).exists():
         raise InputError(f"there is no memory file {file!r}")
+    reading(file, name).close()
     return SQLiteStore(file, memory=name)

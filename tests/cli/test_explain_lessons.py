@@ -94,9 +94,9 @@ def test_every_feature_has_words(lang):
         site.offered[page] = ["c(<d[y]>)", named]
     actions = ("a(<b[x]>)", "put goal in box", "put it in box")
     here = State("text", place="p")
-    for kind in ("page", "words"):
+    for kind, read in (("page", ""), ("words", ""), ("words", "goal\nput goal")):
         for last in ("", "take goal from shelf"):
-            step = Situation("the goal", here, last, actions, set(actions))
+            step = Situation("the goal", here, last, actions, set(actions), read=read)
             for found in features(kind, step, site, lambda t: 1.0):
                 for feature in found:
                     words = said(feature, WORDS[lang])

@@ -99,6 +99,16 @@ def test_a_state_is_the_look_and_the_inventory_and_idle_actions_are_not_offered(
 
 
 @pytest.mark.java
+def test_what_the_game_says_to_an_action_can_be_read_apart_from_the_room(env: TextWorldExpress):
+    shown = env.reset(env.task("cook:40"))
+    assert env.codec.reading(shown.observation) == ""
+    recipe = env.codec.reading(env.step("read cookbook").observation)
+    assert recipe.startswith("Gather all following ingredients")
+    assert recipe.endswith("prepare meal")
+    assert "kitchen" not in recipe
+
+
+@pytest.mark.java
 def test_a_shift_is_added_to_each_reward_and_the_limit_truncates(env: TextWorldExpress):
     shifted = TextWorldExpress(games=["coin"], seeds=[40], steps=3, reward_shift=-1.0)
     shown = shifted.reset(shifted.tasks()[0])

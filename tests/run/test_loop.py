@@ -6,6 +6,7 @@ import pytest
 
 from jitrl.agents.static import Static
 from jitrl.envs.backoffice import Backoffice
+from jitrl.envs.codecs.plain import PlainCodec
 from jitrl.envs.toy import Toy
 from jitrl.errors import ConfigError
 from jitrl.evaluators.environment import EnvironmentRewards
@@ -94,6 +95,34 @@ def test_under_outcome_the_episode_holds_the_sum_alone_and_is_judged_by_it(maze)
     judgment = EnvironmentRewards().judge(episode)
     assert isinstance(judgment, Scored)
     assert sum(judgment.rewards) == 1.0
+
+
+class Bumped(PlainCodec):
+    """Says of each place what it would say of a wall."""
+
+    def reading(self, observation):
+        return f"Bump at {observation.text}"
+
+
+def test_what_an_action_tells_that_changes_nothing_is_known_from_then_on(maze):
+    maze.codec = Bumped()
+    agent = Witness()
+    episode = play(trial(maze), maze, Scripted(), agent)
+    still = [n for n, step in enumerate(episode.steps) if step.next_state == step.state]
+    assert still
+    assert len(still) < len(episode.steps)
+    readings = [[n, f"Bump at {episode.steps[n].state.text}"] for n in still]
+    assert episode.info["readings"] == readings
+    for n, (_, prompt) in enumerate(agent.prompts):
+        assert prompt.read == tuple(text for at, text in readings if at < n)
+    assert agent.prompts[-1][1].read
+
+
+def test_a_codec_that_reads_nothing_leaves_the_episode_as_it_was(maze):
+    agent = Witness()
+    episode = play(trial(maze), maze, Scripted(), agent)
+    assert "readings" not in episode.info
+    assert {prompt.read for _, prompt in agent.prompts} == {()}
 
 
 def test_a_step_limit_cuts_the_episode_off_in_a_known_state(maze):

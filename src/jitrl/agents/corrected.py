@@ -11,6 +11,7 @@ import numpy as np
 
 from jitrl.agents.attended import Attended
 from jitrl.core.credit import derive_rows
+from jitrl.core.readings import collected
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.errors import InputError
@@ -210,6 +211,7 @@ class CorrectedEpisode:
                 state,
                 goal=self._goal,
                 features=prompt.features,
+                read=collected(prompt.read),
                 actions=tuple(c.action for c in proposal.candidates),
                 allowed=allowed,
             )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
+from jitrl.core.readings import asked
 from jitrl.core.similarity import is_unspaced, words
 from jitrl.types import State
 
@@ -48,6 +49,7 @@ class Situation(NamedTuple):
         actions: Canonical actions to choose from, shape [A].
         taken: Actions that this episode has taken.
         joined: How many of the actions, the last ones, are not of the page but of the memory.
+        read: What this episode has read so far.
     """
 
     goal: str
@@ -56,6 +58,7 @@ class Situation(NamedTuple):
     actions: Sequence[str]
     taken: Collection[str]
     joined: int = 0
+    read: str = ""
 
 
 class Action(NamedTuple):
@@ -211,7 +214,8 @@ def features(
 
     ``page``: page and action, kind of page and form of action, action and the one before, and what
     lies one and two pages behind it. ``words``: verb and objects, verb and the one before.
-    Both: words of the goal and action, how much of the action the goal names, repetition.
+    Both: words of the goal and action, how much of the action the goal names, repetition, and what
+    was read of the action's object.
 
     Args:
         telling: How much a word of a goal tells, in [0, 1].
@@ -246,6 +250,8 @@ def features(
                 f["two ahead",] = 2.0 * two
         else:
             f |= _of_words(parts(action), parts(step.last), masked, held)
+        if step.read:
+            f |= _of_reading(parts(action), step.read)
         found.append(f)
     return found
 
@@ -283,6 +289,20 @@ def _of_words(
             for word in label.split():
                 name = "fits", word, action.labels[-1]
                 f[name] = f.get(name, 0.0) + 1.0
+    return f
+
+
+def _of_reading(action: Action, read: str) -> dict[Feature, float]:
+    """Whether readings name the object of an action, and what they ask to do with it."""
+    before = asked(read, action.labels[0]) if action.labels else ()
+    if not before:
+        return {}
+    done = " ".join((action.verb, *action.labels[1:]))
+    f: dict[Feature, float] = {("read", action.verb): 1.0}
+    for word in before:
+        f[("asked", word, done) if word else ("listed", done)] = 1.0
+    if action.verb in before:
+        f["as read",] = 2.0
     return f
 
 

@@ -61,6 +61,10 @@ class LookCodec(PlainCodec):
         """``look || inventory``."""
         return State(f"{observation.info['look']} || {observation.info['inventory']}")
 
+    def reading(self, observation: Observation) -> str:
+        """What the game said to the last action."""
+        return str(observation.info["said"])
+
 
 _WALKS = 4  # of the package's random walks through a maze, of which the shortest is taken
 
@@ -242,9 +246,9 @@ def _offered(shown: Mapping[str, Any], task: Task) -> tuple[str, ...]:
 
 def _observation(shown: Mapping[str, Any], task: Task) -> Observation:
     look, inventory = shown["look"], shown["inventory"]
-    said = "" if shown["observation"] == look else shown["observation"]
-    text = "\n".join(filter(None, (part.strip() for part in (said, look, inventory))))
-    info = {"look": look, "inventory": inventory, "score": float(shown["score"])}
+    said = "" if shown["observation"] == look else shown["observation"].strip()
+    text = "\n".join(filter(None, (said, look.strip(), inventory.strip())))
+    info = {"look": look, "inventory": inventory, "score": float(shown["score"]), "said": said}
     return Observation(text, task.goal, _offered(shown, task), info=info)
 
 

@@ -1,9 +1,10 @@
 """Lessons: what the solved tasks of a memory teach others, as far as a view holds them.
 
 Of each task, its best episode counts: the one that gained most, then the shortest. Its path is cut
-after the last gain, and loops that gained nothing are taken out. The fit is made again when a tenth
-of the paths is new, and is a function of the memory as it stood then: rows that are taken back take
-their lessons with them.
+after the last gain, and loops that gained nothing are taken out. Reading changes nothing, so it is
+such a loop: what any episode of the task read, and the path has a use for, counts as if it had been
+read on the path as soon as it could be. The fit is made again when a tenth of the paths is new, and
+is a function of the memory as it stood then: rows that are taken back take their lessons with them.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import math
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from jitrl.core import transfer
-from jitrl.core.features import Feature, Kind, SiteMap, Situation, features, goal_of
+from jitrl.core.features import Feature, Kind, SiteMap, Situation, features, goal_of, parts
+from jitrl.core.readings import asked, collected
 from jitrl.core.transfer import Choice, Design
 from jitrl.memory.paths import Path, loops, path
-from jitrl.ports import Outline
+from jitrl.ports import Asked, Outline
 from jitrl.types import Lesson, Row
 
 _NEW = 0.1  # share of the paths that may be new before the fit is made again
@@ -39,6 +42,7 @@ class Fit:
         goals: Words of the goal of each task.
         near, gains: As ``core.transfer.trials`` gives them.
         paths: The path of each task, in the order of ``goals``.
+        readings: Task → action that changes nothing → what it told.
         temperature: What the frozen model's logits were divided by.
     """
 
@@ -50,6 +54,7 @@ class Fit:
     telling: Mapping[str, float]
     unheard: float
     paths: tuple[Path, ...]
+    readings: Mapping[str, Mapping[str, str]]
     temperature: float
     _followed: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict, repr=False)
 
@@ -89,6 +94,14 @@ class Fit:
         return features(kind_of(declared, here.state.place), here, self.site, self.tells)
 
 
+class _Best(NamedTuple):
+    """The path of a task, and the newest episode in which each of its actions changed nothing."""
+
+    task: str
+    path: Path
+    idle: Mapping[str, str]
+
+
 class Lessons:
     """Paths of solved tasks, and the fit to them. A view tells it of episodes, and locks.
 
@@ -109,16 +122,19 @@ class Lessons:
         self._loops, self._look_at, self.observed = array("d"), 1, 0.0
         self._best: dict[str, Path] = {}
         self._failures: dict[str, int] = {}
+        self._idle: dict[str, dict[str, str]] = {}
         self._after: dict[tuple[str, str], tuple[str, int]] = {}
         self._offered: dict[str, dict[str, int]] = {}
         self._new = 0
-        self._due: tuple[int, tuple[tuple[str, Path], ...]] | None = None
+        self._due: tuple[int, tuple[_Best, ...]] | None = None
         self._fit: Fit | None = None
 
     def take_in(self, rows: Sequence[Row]) -> None:
         """The trusted rows of an episode, all of them."""
         for row in rows:
             self._see(row)
+            if row.next_state == row.state:
+                self._idle.setdefault(row.task, {})[row.action] = row.episode
         self._loops.extend(loops(rows))
         if len(self._loops) >= self._look_at:
             self._look_at = int(len(self._loops) * _GROWTH) + 1
@@ -136,7 +152,12 @@ class Lessons:
         self._new += 1
         if len(self._best) >= _FEWEST and self._new >= _NEW * len(self._best):
             self._new = 0
-            self._due = rows[-1].version, tuple(self._best.items())[-_MOST:]
+            best = tuple(self._best.items())[-_MOST:]
+            idle = self._idle
+            self._due = (
+                rows[-1].version,
+                tuple(_Best(task, path, dict(idle.get(task, {}))) for task, path in best),
+            )
 
     def failures(self, task: str) -> int:
         """Failed attempts at a task that was not solved yet."""
@@ -194,12 +215,25 @@ class Lessons:
         after = {key: page for key, (page, seen) in self._after.items() if seen <= version}
         return SiteMap(after, offered)
 
-    def _fitted(self, version: int, best: Sequence[tuple[str, Path]]) -> Fit | None:
-        known = [(task, p, self._journal(p.episode)) for task, p in best]
-        known = [(task, p, outline) for task, p, outline in known if _teaches(outline, p)]
+    def _readings(self, outline: Outline, idle: Mapping[str, str]) -> dict[str, str]:
+        """What actions of a task told that changed nothing; nothing where its codec tells none."""
+        if "readings" not in outline.info:
+            return {}
+        found: dict[str, str] = {}
+        for key in dict.fromkeys(idle.values()):
+            other = self._journal(key)
+            for step, text in reversed(other.info.get("readings", ())):
+                action = other.steps[step].action
+                if idle.get(action) == key:
+                    found[action] = text
+        return found
+
+    def _fitted(self, version: int, best: Sequence[_Best]) -> Fit | None:
+        known = [(b, self._journal(b.path.episode)) for b in best]
+        known = [(b, outline) for b, outline in known if _teaches(outline, b.path)]
         if len(known) < _FEWEST:
             return None
-        outlines = [outline for _, _, outline in known]
+        outlines = [outline for _, outline in known]
         goals = [goal_of(goal_text(outline.info, outline.task)).tokens for outline in outlines]
         count: dict[str, int] = {}
         for goal in goals:
@@ -208,16 +242,17 @@ class Lessons:
         telling = {t: math.log((len(goals) + 2) / (n + 1)) + 0.1 for t, n in count.items()}
         unfitted = Fit(
             weight={},
-            goals={task: goal for (task, _, _), goal in zip(known, goals, strict=True)},
+            goals={b.task: goal for (b, _), goal in zip(known, goals, strict=True)},
             near=np.zeros(0),
             gains=np.zeros((0, len(transfer.STRENGTHS))),
             site=self._site(version, outlines),
             telling=telling,
             unheard=math.log(len(goals) + 2) + 0.1,
-            paths=tuple(p for _, p, _ in known),
+            paths=tuple(b.path for b, _ in known),
+            readings={b.task: self._readings(outline, b.idle) for b, outline in known},
             temperature=self._temperature,
         )
-        design = Design([choices(unfitted, outline, p) for _, p, outline in known])
+        design = Design([choices(unfitted, outline, b.path) for b, outline in known])
         w = transfer.fitted(design, np.ones(len(design.task)))
         near, gains = transfer.trials(design, transfer.likeness(goals, telling), w)
         weight = dict(zip(design.place, w.tolist(), strict=True))
@@ -237,27 +272,61 @@ def kind_of(declared: object, place: str) -> Kind:
 
 
 def choices(fit: Fit, outline: Outline, path: Path) -> list[Choice]:
-    """The choices of an episode on its path, as if it had taken no other steps."""
-    found, taken = [], list[str]()
+    """The choices of an episode on its path, as if it had taken no other steps.
+
+    What was read of its task, and the path has a use for, is read where that is first offered.
+    """
+    found, taken, read = [], list[str](), list[str]()
     goal, declared = goal_text(outline.info, outline.task), outline.info.get("features")
+    own = dict(outline.info.get("readings", ()))
+    unread = _useful(fit.readings.get(outline.task, {}), [outline.steps[i] for i in path.steps])
     for i in path.steps:
         step = outline.steps[i]
         candidates = sorted(step.candidates, key=lambda c: c.source == "memory")
         actions = [c.action for c in candidates]
-        if step.action in actions:
-            here = Situation(
-                goal,
-                step.state,
-                taken[-1] if taken else "",
-                actions,
-                frozenset(taken),
-                sum(c.source == "memory" for c in candidates),
-            )
-            z = np.array([c.logit for c in candidates]) / fit.temperature
-            chosen = actions.index(step.action)
-            found.append(Choice(transfer.log_softmax(z), chosen, fit.features(here, declared)))
-        taken.append(step.action)
+        z = np.array([c.logit for c in candidates]) / fit.temperature
+        for action in (*(a for a in unread if a in actions), step.action):
+            if action in actions:
+                here = Situation(
+                    goal,
+                    step.state,
+                    taken[-1] if taken else "",
+                    actions,
+                    frozenset(taken),
+                    sum(c.source == "memory" for c in candidates),
+                    collected(read),
+                )
+                chosen = actions.index(action)
+                found.append(Choice(transfer.log_softmax(z), chosen, fit.features(here, declared)))
+            text = unread.pop(action, None) or (own.get(i) if action == step.action else None)
+            if text:
+                read.append(text)
+            taken.append(action)
     return found
+
+
+def _useful(readings: Mapping[str, str], path: Sequence[Asked]) -> dict[str, str]:
+    """The readings that tell an action of the path from others, but those that the path read."""
+    did = {step.action for step in path}
+    return {
+        action: text
+        for action, text in readings.items()
+        if action not in did and any(_tells_apart(text, step) for step in path)
+    }
+
+
+def _tells_apart(text: str, step: Asked) -> bool:
+    """Whether a reading says of an action what it does not say of another of the same verb.
+
+    The refusal "the door is closed" says the same of all doors.
+    """
+    chosen = parts(step.action)
+    said = {
+        asked(text, found.labels[0])
+        for c in step.candidates
+        if (found := parts(c.action)).labels and found.verb == chosen.verb
+    }
+    return len(said) > 1 and any(asked(text, label) for label in chosen.labels[:1])
 
 
 def _teaches(outline: Outline, path: Path) -> bool:

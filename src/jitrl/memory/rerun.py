@@ -11,6 +11,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from jitrl.core.features import Situation
+from jitrl.core.readings import read_before
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.memory.lessons import goal_text
@@ -91,12 +92,17 @@ class Rerun:
             goal_text(self._episode.info, self._episode.task),
             [c.action for c in made.candidates if c.source != "memory"],
             [c.action for c in made.candidates if c.source == "memory"],
+            self._read(self._done),
         )
 
     @property
     def is_over(self) -> bool:
         """Whether its last decision was reached."""
         return self._done == len(self._episode.steps) - 1
+
+    def _read(self, number: int) -> str:
+        """What was read before a step."""
+        return read_before(self._episode.info.get("readings", ()), number)
 
     def _made(self, number: int, state: State, decision: Decision) -> Decision:
         if self._last is None or self._last[0] != number:
@@ -105,6 +111,7 @@ class Rerun:
                 state,
                 goal=goal_text(self._episode.info, self._episode.task),
                 features=str(self._episode.info.get("features", "")),
+                read=self._read(number),
                 actions=[c.action for c in decision.candidates if c.source != "memory"],
                 allowed=_allowed(decision),
             )

@@ -75,6 +75,7 @@ class Session:
         floor: float | None = None,
         goal: str = "",
         features: str = "",
+        read: str = "",
         actions: Collection[str] = (),
         allowed: Collection[str] | None = None,
     ) -> Neighborhood:
@@ -84,6 +85,7 @@ class Session:
             floor: Least similarity; the retrieval settings' if ``None``.
             goal: The task in words.
             features: What the codec declares, for transfer.
+            read: What the episode has read so far, for transfer.
             actions: What other tasks' solutions are asked about; nothing if empty.
             allowed: Actions of the memory that they are asked about, too, because these may join
                 the others; ``None`` leaves it to the rule.
@@ -108,7 +110,7 @@ class Session:
                 if not keeps_out(view.lens.rule, allowed):
                     heard = [a for a in near.action if allowed is None or a in allowed]
                     more = [a for a in dict.fromkeys(heard) if a not in actions]
-                here = self.situation(state, goal, actions, more)
+                here = self.situation(state, goal, actions, more, read)
                 lesson, taught = view.lessons.teach(here, features, self.task)
             return Neighborhood(
                 near,
@@ -121,12 +123,17 @@ class Session:
             )
 
     def situation(
-        self, state: State, goal: str, actions: Collection[str], more: Collection[str] = ()
+        self,
+        state: State,
+        goal: str,
+        actions: Collection[str],
+        more: Collection[str] = (),
+        read: str = "",
     ) -> Situation:
         """The next step as transfer looks at it; see ``neighborhood``."""
         last = self._actions[-1] if self._actions else ""
         taken = frozenset(self._actions)
-        return Situation(goal, state, last, (*actions, *more), taken, len(more))
+        return Situation(goal, state, last, (*actions, *more), taken, len(more), read)
 
     def step(
         self,

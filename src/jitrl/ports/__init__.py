@@ -62,6 +62,10 @@ class Codec(Protocol):
 
     A codec may declare as ``features`` what transfer to other tasks looks at in its steps: ``page``
     (places, elements, what lies behind them) or ``words`` (verbs and objects).
+
+    It may have a method ``reading(observation) -> str``: what the observation says that is no part
+    of the state, such as the page of a book. What was read by an action that changed nothing stays
+    known to transfer until the episode ends.
     """
 
     name: str

@@ -89,17 +89,19 @@ def play(
     Returns:
         The episode. ``info["score"]`` is the sum of the environment's rewards, ``info["goal"]``
         the task in words, ``info["checks"]`` what the environment checked at the end, if it did,
-        and ``info["screenshots"]`` the pictures of its pages, where it keeps some.
+        ``info["readings"]`` what was read at which steps, where the codec tells, and
+        ``info["screenshots"]`` the pictures of its pages, where it keeps some.
 
     Raises:
         Stopped: If ``stop`` was set.
     """
     codec, started = environment.codec, time.time()
-    declared = str(getattr(codec, "features", ""))
+    declared, reading = str(getattr(codec, "features", "")), getattr(codec, "reading", None)
     now = environment.reset(trial.task, seed=trial.world_seed)
     agent.begin(trial.task, key=trial.key, rng=np.random.default_rng(trial.chance()))
     steps: list[Transition] = []
     history: list[str] = []
+    readings: list[list[Any]] = []
     shown = [codec.text(now.observation)] if pages else []
     score, calls, scorers, model = 0.0, 0, dict[str, None](), ""
     pictures = [now.observation.info.get("screenshot")]
@@ -113,6 +115,7 @@ def play(
             history=tuple(history),
             actions=codec.actions(now.observation),
             features=declared,
+            read=tuple(text for _, text in readings),
         )
         prompt = agent.advise(state, prompt)
         proposal = proposer.propose(prompt, np.random.default_rng(trial.chance(_MODEL, len(steps))))
@@ -123,6 +126,8 @@ def play(
             shown.append(codec.text(now.observation))
         pictures.append(now.observation.info.get("screenshot"))
         following = None if now.terminated else codec.state(now.observation, history)
+        if reading is not None and following == state and (told := reading(now.observation)):
+            readings.append([len(steps), told])
         agent.observe(now.reward if rewards == "during" else None, following)
         kept = None if rewards == "outcome" else now.reward
         steps.append(Transition(state, decision.action, decision, kept, following))
@@ -131,6 +136,8 @@ def play(
         if following is not None:
             state = following
     more: dict[str, Any] = {"pages": shown} if pages else {}
+    if reading is not None:
+        more["readings"] = readings
     if "checks" in now.observation.info:
         more["checks"] = dict(now.observation.info["checks"])
     return Episode(

@@ -38,6 +38,7 @@ class Prompt:
         actions: Canonical actions to be scored; empty where the model must propose.
         notes: Text that an agent adds (rules, past episodes); empty for score correction.
         features: What the codec declares of its steps, for transfer; never shown to a model.
+        read: What the episode has read so far, oldest first, for transfer; never shown to a model.
     """
 
     goal: str
@@ -46,6 +47,7 @@ class Prompt:
     actions: tuple[str, ...] = ()
     notes: str = ""
     features: str = ""
+    read: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

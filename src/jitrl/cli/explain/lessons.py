@@ -74,6 +74,10 @@ WORDS: dict[Language, Words] = {
             "object": "{1} … {3}",
             "pair": "{1} {2} → {3}",
             "fits": "{1} goes with {2}",
+            "read": "{1} what was read names",
+            "asked": "“{1}” was read of the thing: {2}",
+            "listed": "the thing stands in a list that was read: {1}",
+            "as read": "just what was read",
         },
     ),
     "zh": Words(
@@ -107,6 +111,10 @@ WORDS: dict[Language, Words] = {
             "object": "{1} … {3}",
             "pair": "{1} {2} → {3}",
             "fits": "{1} 与 {2} 相配",
+            "read": "{1} 读到过的东西",
+            "asked": "读到要对它“{1}”：{2}",
+            "listed": "它在读到的清单上：{1}",
+            "as read": "正是读到的做法",
         },
     ),
 }

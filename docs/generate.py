@@ -222,7 +222,10 @@ def _option(param: Any) -> tuple[str, str, str]:
 
 
 _LENT = frozenset(
-    {"store", "evaluator", "settings", "embedder", "meter", "writer", "hint", "member", "trainable"}
+    {
+        *("store", "evaluator", "settings", "embedder", "meter", "writer", "hint", "member"),
+        *("trainable", "replays"),
+    }
 )
 """Parts that are lent to an adapter; nobody sets them."""
 

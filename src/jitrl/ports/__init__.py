@@ -31,7 +31,11 @@ T = TypeVar("T")
 
 @runtime_checkable
 class Environment(Protocol):
-    """A world to act in. ``step`` takes an action in the environment's own syntax."""
+    """A world to act in. ``step`` takes an action in the environment's own syntax.
+
+    One in which an episode leaves changes behind that ``reset`` does not take back, such as a live
+    site, says so with an attribute ``keeps_changes`` that is true; nothing is played again there.
+    """
 
     name: str
     codec: Codec
@@ -358,7 +362,8 @@ class Agent(Protocol):
     Entry points of ``jitrl.agents`` are called with those of ``store``, ``evaluator``,
     ``settings`` (of the memory), ``embedder`` (a function that makes the ``Embedder`` of a name),
     ``writer`` (a function that makes the ``Writer``), ``hint`` (a function that makes the
-    environment's ``Hint``) and ``trainable`` (a factory of weights on top of the run's model) that
+    environment's ``Hint``), ``trainable`` (a factory of weights on top of the run's model) and
+    ``replays`` (which opens an environment to play episodes again in, see ``ports.replay``) that
     they have a parameter for.
     """
 

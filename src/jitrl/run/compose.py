@@ -16,6 +16,7 @@ from jitrl.run.embedding import identity, remembered
 from jitrl.run.experiment import Parts
 from jitrl.run.judging import evaluator_of, written
 from jitrl.run.oracle import Oracle
+from jitrl.run.replaying import Replayer
 from jitrl.run.weights import Weights
 from jitrl.stores.sqlite import SQLiteStore
 
@@ -38,10 +39,8 @@ def compose(settings: Settings) -> Parts:
     registry.load("environments", environment.name)
     registry.load("models", model.name)
     registry.load("agents", run.agent)
-    oracle = Oracle(
-        environment.name,
-        partial(registry.create, "environments", environment.name, environment.options),
-    )
+    another = partial(registry.create, "environments", environment.name, environment.options)
+    oracle = Oracle(environment.name, another)
 
     def proposed(meter: Meter) -> Proposer:
         made = registry.create("models", model.name, model.options, meter=meter)
@@ -60,6 +59,12 @@ def compose(settings: Settings) -> Parts:
             "hint": oracle.hint,
             "embedder": partial(remembered, getattr(store, "path", ":memory:")),
             "trainable": partial(weights, store),
+            "replays": Replayer(
+                environment.name,
+                another,
+                run,
+                pages=run.pages or getattr(evaluator, "reads_pages", False),
+            ),
         }
         agent = registry.create("agents", run.agent, run.options, **lent)
         derivation = getattr(agent, "derivation", None)  # ours that make rows all have one

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jitrl.config import Rewards
-from jitrl.errors import JitRLError
+from jitrl.errors import InputError, JitRLError
 from jitrl.ports import Environment, EpisodeAgent, Proposer
 from jitrl.types import (
     Episode,
@@ -61,6 +63,25 @@ class Trial:
 def attempt_of(key: str) -> int:
     """The attempt in the key of an episode that was played here."""
     return int(key.rsplit("/", 2)[1])
+
+
+def trial_of(key: str, tasks: Sequence[Task]) -> Trial:
+    """The trial that an episode was played as.
+
+    Args:
+        tasks: All of the environment, in its order.
+
+    Raises:
+        InputError: If no run played it in this environment.
+    """
+    for index, task in enumerate(tasks):
+        found = re.fullmatch(rf"{re.escape(task.id)}/(\d+)/(\d+)", key)
+        if found:
+            return Trial(task, index, int(found[1]), int(found[2]))
+    raise InputError(
+        f"no run played episode {key!r} in this environment: its key is not TASK/ATTEMPT/SEED of "
+        f"one of its {len(tasks)} tasks"
+    )
 
 
 def play(

@@ -28,6 +28,7 @@ from jitrl.run.embedding import remembered
 from jitrl.run.judging import evaluator_named, written
 from jitrl.run.ledger import Ledger
 from jitrl.run.loop import Trial
+from jitrl.run.replaying import Replayer
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.study.purse import spent
 from jitrl.types import Prompt
@@ -185,6 +186,9 @@ def _writers(settings: Settings) -> int:
     if "writer" in inspect.signature(registry.load("agents", run.agent)).parameters:
         with closing(SQLiteStore(":memory:")) as store:
             lent = {"store": store, "evaluator": evaluator, "settings": memory, "writer": writer}
+            lent["replays"] = Replayer(
+                settings.environment.name, partial(_environment, settings), run, pages=False
+            )
             embedder = partial(remembered, ":memory:")
             registry.create("agents", run.agent, run.options, **lent, embedder=embedder)
     return asked

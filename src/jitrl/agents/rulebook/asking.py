@@ -14,6 +14,8 @@ class Questions:
     """The fixed words of what is asked in one language.
 
     Attributes:
+        decisive: Where steps are known that made the difference.
+        score: What a single attempt's steps are scored by.
         faults: What is wrong with a sentence that is no rule.
     """
 
@@ -22,6 +24,8 @@ class Questions:
     bad: str
     distil: str
     none: str
+    decisive: str
+    score: str
     fault: str
     mend: str
     faults: Mapping[Fault, str]
@@ -40,6 +44,12 @@ ENGLISH = Questions(
     "none. "
     'Answer with JSON such as {{"rules": ["When …, …"]}}.',
     none="- none",
+    decisive="What made the difference was what the good attempt did at these steps:\n{steps}",
+    score="The goal: {goal}\n\nAn attempt, score {score:.2f}:\n{steps}\n\nScore each step with a "
+    "whole number from -3 to 3: above 0 if it brought the goal nearer, below 0 if it spoiled "
+    "something that no later step mended, 0 if it had no effect or was a detour; the size says how "
+    'certain that is. Answer with JSON alone: {{"scores": [{n} whole numbers, in the order of the '
+    "steps]}}",
     fault="- {rule} ({why})",
     mend="These are no rules:\n{faults}\nWrite them again as rules, or leave them out.",
     faults={
@@ -62,6 +72,11 @@ CHINESE = Questions(
     "动作请照上文原样写出，不要评论这些尝试，也不要写只属于这个任务的值（名称、数字）。"
     '如果得不出规则，就不写。用 JSON 回答，例如 {{"rules": ["当……时，……"]}}。',
     none="- 无",
+    decisive="起决定作用的是好的尝试在以下步骤的做法：\n{steps}",
+    score="目标：{goal}\n\n一次尝试，得分 {score:.2f}：\n{steps}\n\n"
+    "请给每一步打一个 -3 到 3 的整数：使目标更近为正；弄坏了某处且后来没有补救为负；"
+    "没有效果或只是绕路为 0；大小表示把握。"
+    '只用 JSON 回答：{{"scores": [按步骤顺序的 {n} 个整数]}}',
     fault="- {rule}（{why}）",
     mend="以下不是规则：\n{faults}\n请改写成规则，或者去掉。",
     faults={

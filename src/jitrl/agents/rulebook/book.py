@@ -18,6 +18,7 @@ from jitrl.agents.asked import Author
 from jitrl.agents.corrected import Corrected, CorrectedEpisode, MemorySettings
 from jitrl.agents.prior import own_choice, prior_of
 from jitrl.agents.prompted import check_counts, learner
+from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.learning import Learning
 from jitrl.agents.rulebook.telling import Telling, Told, fetched
@@ -25,6 +26,7 @@ from jitrl.core.gates import Gates
 from jitrl.core.rule import Choose, UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.ports import Embedder, Evaluator, Receipt, Writer
+from jitrl.ports.replay import Replays
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Decision, Episode, Prompt, Proposal, RuleStatus, State, Task
 
@@ -37,8 +39,11 @@ def rulebook(
     settings: MemorySettings,
     writer: Callable[[], Writer],
     embedder: Callable[[str], Embedder] | None = None,
+    replays: Replays | None = None,
     *,
     author: Author = "rules",
+    credit: Strategy = "contrast",
+    credit_budget: int = 12,
     scores: bool = False,
     attempts: int = 8,
     gap: float = 0.25,
@@ -58,6 +63,14 @@ def rulebook(
 
     Args:
         author: Who distils: ``rules`` (where attempts parted), or the ``model`` of ``[writer]``.
+        credit: Which steps rules are made of: where attempts parted (``contrast``); where the
+            scores of steps part, given by the evaluator, or with ``author = "model"`` by that model
+            (``steps``); what costs most when a bad attempt's step is put into the best one and that
+            is played again (``substitution``); or a comparison first, and only where the gap is
+            large and several steps are left, substitution (``mixed``) or step scores
+            (``mixed-steps``).
+        credit_budget: Episodes played again, or attempts whose steps the model scores, for one
+            round at most.
         scores: Whether the memory corrects the scores, too, as the agent ``jitrl`` does; then
             ``temperature`` and ``choose`` have no say.
         attempts: Scored attempts at a task that make a round.
@@ -77,10 +90,17 @@ def rulebook(
         choose: ``sample`` from the prior, or its ``argmax`` (ties: at random).
 
     Raises:
-        ConfigError: If a value is impossible.
+        ConfigError: If a value is impossible, or nothing can be played again here.
     """
     name = f"{NAME}-{author}"
-    check_counts(name, attempts=attempts, distil=distil, told=told, tokens=tokens)
+    check_counts(
+        name,
+        attempts=attempts,
+        distil=distil,
+        told=told,
+        tokens=tokens,
+        credit_budget=credit_budget,
+    )
     for what, share in (("gap", gap), ("threshold", threshold), ("overlap", overlap)):
         if not 0.0 <= share <= 1.0:
             raise ConfigError(f"agent {name}: {what} is {share}; it must be in [0, 1]")
@@ -95,7 +115,10 @@ def rulebook(
     memory = learner(name, store, evaluator, settings, embedder)
     status: RuleStatus = "active" if limits is None else "candidate"
     author_model = writer() if author == "model" else None
-    distiller = Distiller(store, author_model, distil, gap, threshold, status)
+    named = strategy(
+        credit, writer=author_model, evaluator=evaluator, replays=replays, budget=credit_budget
+    )
+    distiller = Distiller(store, author_model, distil, gap, threshold, status, credit=named)
     return Rulebook(
         name,
         memory,

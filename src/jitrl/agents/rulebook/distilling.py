@@ -11,7 +11,8 @@ from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.rulebook import contrasts
 from jitrl.agents.rulebook.cases import Case, read
 from jitrl.agents.rulebook.conflicts import disagree, settled
-from jitrl.agents.rulebook.partings import Lesson, Way, contradicts, lesson, partings, way_of
+from jitrl.agents.rulebook.credit import Credit, by_contrast
+from jitrl.agents.rulebook.partings import Lesson, Parting, Way, contradicts, lesson, way_of
 from jitrl.agents.rulebook.words import words
 from jitrl.agents.rulebook.written import written
 from jitrl.core.patterns import fits, key_words
@@ -40,11 +41,13 @@ class Round:
         found: Good ones against bad ones.
         kept: What is stored of them.
         texts: Rules that a model wrote of them; ``None`` where attempts are compared.
+        steps: Those of the best attempt that made the difference, the heaviest first.
     """
 
     found: contrasts.Contrast
     kept: Contrast
     texts: tuple[str, ...] | None = None
+    steps: tuple[Parting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class Distiller:
         status: That new rules begin with.
         named: Principals whose contrasts are looked at beside the agent's own, which have none;
             ``None`` for all.
+        credit: Names the steps that rules are made of; a model that writes is told them unless
+            they are what it reads anyway.
     """
 
     store: RuleStore
@@ -68,6 +73,7 @@ class Distiller:
     threshold: float
     status: RuleStatus = "candidate"
     named: Collection[str] | None = None
+    credit: Credit = by_contrast
 
     @property
     def author(self) -> str:
@@ -75,12 +81,13 @@ class Distiller:
         return COMPARED if self.writer is None else self.writer.name
 
     def round(self, task: Task, attempts: Sequence[PastEpisode], number: int) -> Round | str:
-        """What a round teaches, once, or why it teaches nothing; a model may take minutes.
+        """What a round teaches, once, or why it teaches nothing; it may take minutes.
 
         Args:
             number: Of the round, from 1 on.
 
         Raises:
+            ConfigError: If an attempt that is played again comes to another score.
             BudgetExceeded, ModelError: If the model could not be asked.
         """
         found = contrasts.contrast(attempts, gap=self.gap, threshold=self.threshold)
@@ -95,15 +102,19 @@ class Distiller:
         return self.again(found, kept)
 
     def again(self, found: contrasts.Contrast, kept: Contrast) -> Round:
-        """What attempts teach whose contrast may be stored already; a model may take minutes.
+        """What attempts teach whose contrast may be stored already; it may take minutes.
 
         Raises:
+            ConfigError: If an attempt that is played again comes to another score.
             BudgetExceeded, ModelError: If the model could not be asked.
         """
+        is_read = self.writer is not None and self.credit is by_contrast
+        steps = () if is_read else tuple(one.parting for one in self.credit(found))
         if self.writer is None:
-            return Round(found, kept)
+            return Round(found, kept, steps=steps)
         told = [rule.text for rule in _told(self.store.rules(scope=kept.scope), kept)]
-        return Round(found, kept, tuple(written(self.writer, found, self.most, told)))
+        texts = written(self.writer, found, self.most, told, steps[: self.most])
+        return Round(found, kept, tuple(texts), steps)
 
     def counts(self, contrast: Contrast) -> bool:
         """Whether a contrast is the agent's own, or of somebody who is named."""
@@ -124,7 +135,7 @@ class Distiller:
             present = _told(rules, of.kept)
             if of.texts is None:
                 known = {rule.id for rule in rules}
-                made = self._compared(of.found, of.kept, present, known, past, narrows)
+                made = self._compared(of, present, known, past, narrows)
             else:
                 made = self._written(of.texts, of.kept, present)
             if not made:
@@ -166,20 +177,20 @@ class Distiller:
 
     def _compared(
         self,
-        found: contrasts.Contrast,
-        kept: Contrast,
+        of: Round,
         present: Sequence[Rule],
         known: Collection[str],
         past: Past,
         narrows: bool,
     ) -> list[str]:
-        """Rules where attempts parted: of this task, and of all that took the same step."""
-        way, by = way_of(kept, found.good[0]), kept.principal
+        """Rules of the steps that made the difference: of this task, and of all that took them."""
+        kept = of.kept
+        way, by = way_of(kept, of.found.good[0]), kept.principal
         others = self._ways(kept, past)
         same = [other for other in others if other.task == way.task]
         made, new = list[str](), 0
         self.store.add_rules([], [kept], reason=_round(kept), principal=by)
-        for parting in partings(found.good[0], found.bad):
+        for parting in of.steps:
             own = lesson(way, parting.state, parting.action, same)
             rule = _of(own, kept, self.status)
             if rule.id not in known and new == self.most:

@@ -10,7 +10,9 @@ import msgspec
 
 from jitrl.agents.past import PastEpisode
 from jitrl.agents.rulebook.asking import questions
+from jitrl.agents.rulebook.cases import seen
 from jitrl.agents.rulebook.contrasts import Contrast
+from jitrl.agents.rulebook.partings import Parting
 from jitrl.agents.words import Words, steps, words
 from jitrl.core.sentences import cleaned, faults
 from jitrl.errors import UnreadableAnswer
@@ -25,11 +27,18 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     rules: list[str]
 
 
-def written(writer: Writer, contrast: Contrast, most: int, told: Sequence[str]) -> list[str]:
+def written(
+    writer: Writer,
+    contrast: Contrast,
+    most: int,
+    told: Sequence[str],
+    decisive: Sequence[Parting] = (),
+) -> list[str]:
     """At most so many rules; those that are none are sent back once, then dropped.
 
     Args:
         told: Rules that the attempts were told already.
+        decisive: Steps that are known to have made the difference.
 
     Raises:
         BudgetExceeded: If a call would pass a limit.
@@ -37,6 +46,9 @@ def written(writer: Writer, contrast: Contrast, most: int, told: Sequence[str]) 
     """
     ask = questions(contrast.goal)
     shown = _shown(contrast)
+    if decisive:
+        parted = "\n".join(f"- {seen(step.state)}: {step.action}" for step in decisive)
+        shown = f"{shown}\n\n{ask.decisive.format(steps=parted)}"
     known = "\n".join(f"- {rule}" for rule in told)
     text = ask.distil.format(attempts=shown, told=known or ask.none, most=most)
     first = _asked(writer, ask.coach, text, most, 0)

@@ -84,6 +84,7 @@ class WebArena:
     """
 
     name = "webarena"
+    keeps_changes = True
 
     def __init__(
         self,

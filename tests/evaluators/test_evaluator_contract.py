@@ -13,6 +13,7 @@ from jitrl.evaluators.composite import Composite, Part
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.judge import Judge
 from jitrl.evaluators.outcome import TerminalOutcome
+from jitrl.evaluators.question import Question
 from jitrl.evaluators.simulated import Simulated
 from jitrl.testing.evaluator import CHECKS, Factory
 
@@ -39,6 +40,9 @@ MAKERS = {
     "function": partial(Checks, lambda episode: 0.5),
     "judge, blind": judge,
     "judge, told": partial(judge, mode="told"),
+    "question": partial(
+        Question, "Is order 7 canceled?", writer=Model(lambda request: '{"score": 7}')
+    ),
     "composite": both,
     "simulated": partial(Simulated, reliability=0.7, bias=0.2, kind="steps"),
 }

@@ -1,4 +1,4 @@
-"""Several evaluators as one, with explicit weights; a missing part leaves the whole missing."""
+"""Several evaluators as one, weighted; a missing part leaves the whole missing."""
 
 from __future__ import annotations
 
@@ -15,18 +15,23 @@ from jitrl.types import LARGEST, TRUSTED_BASES, Basis, Episode, Judgment, Scored
 Maker = Callable[[str, Mapping[str, Any]], Evaluator]
 
 
+DEFAULT_WEIGHTS: Mapping[str, float] = {"checks": 0.7, "judge": 0.3, "question": 0.3}
+"""Weight of a member that has none of its own, by its evaluator: what programs checked counts more
+than what a model says."""
+
+
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One member of a composite.
 
     Attributes:
-        weight: Its share, over the sum of all weights.
+        weight: Its share, over the sum of all weights; unset for ``DEFAULT_WEIGHTS``.
         evaluator: Entry point of ``jitrl.evaluators``; the member's own name if empty.
         options: The evaluator's own options.
         hard: Whether it must be met in full: an episode that it gives less than 1 altogether gets
             its rewards alone.
     """
 
-    weight: float
+    weight: float | None = None
     evaluator: str = ""
     options: dict[str, Any] = {}
     hard: bool = False
@@ -51,18 +56,13 @@ class Composite:
     def __init__(self, members: dict[str, Part], *, member: Maker) -> None:
         if not members:
             raise ConfigError('composite has no members; name some, as {"checks": {"weight": 0.7}}')
-        for name, part in members.items():
-            if not 0 < part.weight <= LARGEST:
-                raise ConfigError(
-                    f"weight of member {name!r} is {part.weight}; it must be above 0 and at most "
-                    f"{LARGEST:g}"
-                )
+        self._weights = {name: _weight(name, part) for name, part in members.items()}
         self._parts = members
         made = {
             name: member(part.evaluator or name, part.options) for name, part in members.items()
         }
         self._members = made
-        said = (f"{part.weight:g} {made[name].name}" for name, part in members.items())
+        said = (f"{weight:g} {made[name].name}" for name, weight in self._weights.items())
         self.name = f"composite({' + '.join(said)})"
         self.told = any(one.told for one in made.values())
         self.reads_pages = any(getattr(one, "reads_pages", False) for one in made.values())
@@ -84,7 +84,7 @@ class Composite:
             info["failed"] = failed
             rewards = scored[worst].rewards
         else:
-            weights = [part.weight for part in self._parts.values()]
+            weights = list(self._weights.values())
             table = np.array([j.rewards for j in scored.values()])
             rewards = tuple(np.average(table, axis=0, weights=weights).tolist())
         told = any(j.told for j in scored.values())
@@ -94,6 +94,27 @@ class Composite:
         if "failed" in judgment.info:
             return True
         return self._parts[name].hard and sum(judgment.rewards) < 1.0
+
+
+def _weight(name: str, part: Part) -> float:
+    """Its own, or that of its evaluator.
+
+    Raises:
+        ConfigError: If it has neither, or its own is impossible.
+    """
+    weight = part.weight
+    if weight is None:
+        weight = DEFAULT_WEIGHTS.get(part.evaluator or name)
+    if weight is None:
+        raise ConfigError(
+            f"member {name!r} has no weight; give it one (only "
+            f"{', '.join(DEFAULT_WEIGHTS)} have a default)"
+        )
+    if not 0 < weight <= LARGEST:
+        raise ConfigError(
+            f"weight of member {name!r} is {weight}; it must be above 0 and at most {LARGEST:g}"
+        )
+    return weight
 
 
 def _said(judgment: Judgment) -> dict[str, Any]:

@@ -25,7 +25,8 @@ Verdict = Literal["success", "failure", "cannot tell"]
 
 CERTAIN = 3
 """Largest score of a step."""
-_FULL = 10  # of a whole episode
+WHOLE = 10
+"""Largest score of a whole episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ class Judge:
         if self._grade == "whole":
             if suspect:
                 return Unscored("a page speaks to the judge", self.name, info)
-            rewards[-1] = float(np.mean([one.scores for one in said])) / _FULL
+            rewards[-1] = float(np.mean([one.scores for one in said])) / WHOLE
             return Scored(tuple(rewards.tolist()), self.name, "llm_judge", False, info)
         scores = np.mean([one.scores for one in said], axis=0)
         touched = [t for t in range(len(rewards)) if t in suspect or t + 1 in suspect]
@@ -199,7 +200,7 @@ def schema(grade: Grade, n: int, *, verdict: bool) -> str:
     """JSON schema of an answer on ``n`` steps."""
     properties: dict[str, Any]
     if grade == "whole":
-        properties = {"score": {"type": "integer", "minimum": 0, "maximum": _FULL}}
+        properties = {"score": {"type": "integer", "minimum": 0, "maximum": WHOLE}}
     else:
         score = {"type": "integer", "minimum": -CERTAIN, "maximum": CERTAIN}
         properties = {"scores": {"type": "array", "items": score, "minItems": n, "maxItems": n}}
@@ -229,7 +230,7 @@ def read(text: str, grade: Grade, n: int, *, verdict: bool) -> _Said:
     wanted = {"score"} if grade == "whole" else {"scores"} | ({"verdict"} if verdict else set())
     if not isinstance(found, dict) or found.keys() != wanted:
         raise ValueError(f"it is no JSON object with just {' and '.join(sorted(wanted))}")
-    low, high = (0, _FULL) if grade == "whole" else (-CERTAIN, CERTAIN)
+    low, high = (0, WHOLE) if grade == "whole" else (-CERTAIN, CERTAIN)
     scores = [found["score"]] if grade == "whole" else found["scores"]
     if not isinstance(scores, list) or len(scores) != (1 if grade == "whole" else n):
         raise ValueError(f"it has not one score for each of {n} steps")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -48,25 +48,31 @@ def record(
             then pages are left out from the middle of the episode; a note says so.
         guard: Leave out what speaks to the judge.
     """
-    pages = [_page(page, words, guard) for page in pages_of(episode)]
+    pages = [page_line(page, words, guard) for page in pages_of(episode)]
     for t in _left_out([len(page) for page in pages], budget):
         pages[t] = words.page_left_out
-    lines: list[dict[str, object]] = [{"goal": _plain(goal_of(episode), words, False)}]
+    lines: list[dict[str, object]] = [{"goal": plain(goal_of(episode), words, False)}]
     lines += [
-        {"step": t, "page": page, "action": _plain(step.action, words, guard)}
+        {"step": t, "page": page, "action": plain(step.action, words, guard)}
         for t, (page, step) in enumerate(zip(pages, episode.steps, strict=False), 1)
     ]
     lines.append({"page after the last step": pages[-1]})
+    return enclosed(lines, seed)
+
+
+def enclosed(lines: Iterable[Mapping[str, object]], seed: int) -> str:
+    """Lines of JSON between two lines with their nonce; see ``record``."""
     body = "\n".join(msgspec.json.encode(line).decode() for line in lines)
     nonce = hashlib.blake2b(f"{seed}\n{body}".encode(), digest_size=16).hexdigest()
     return f"BEGIN {nonce}\n{body}\nEND {nonce}"
 
 
-def _page(page: str, words: Words, guard: bool) -> str:
-    return _cut(_plain(page, words, guard), words) if page else words.not_recorded
+def page_line(page: str, words: Words, guard: bool) -> str:
+    """A page as a judge is shown it, cut in its middle if it is long."""
+    return _cut(plain(page, words, guard), words) if page else words.not_recorded
 
 
-def _plain(text: str, words: Words, guard: bool) -> str:
+def plain(text: str, words: Words, guard: bool) -> str:
     """As it is seen, with brackets that are no tags, and without orders to the judge."""
     shown = without_orders(text, words.order_left_out) if guard else visible(text)
     return shown.replace("<", "‹").replace(">", "›")

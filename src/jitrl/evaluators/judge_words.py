@@ -15,11 +15,13 @@ class Words:
     data: str
     steps: str
     whole: str
+    question: str
     told: str
     blind: str
     ask_steps: str
     ask_told: str
     ask_whole: str
+    ask_question: str
     success: str
     failure: str
     page_left_out: str
@@ -49,6 +51,11 @@ ENGLISH = Words(
         "Score the whole attempt with a whole number from 0 to 10: 10 if the goal was reached "
         "completely and nothing else was changed, 0 if nothing of it was done."
     ),
+    question=(
+        "Answer the one question below the record with a whole number from 0 to 10: 10 if the "
+        "record shows it fully, 0 if the record shows nothing of it. What the record does not show "
+        "counts as not being so."
+    ),
     told="How the attempt ended is known and stated below the record; take it as certain.",
     blind=(
         "Nobody knows how the attempt ended. Say so yourself: success if the record shows that the "
@@ -63,6 +70,7 @@ ENGLISH = Words(
         '{{"scores": [{n} whole numbers, in the order of the steps]}}'
     ),
     ask_whole='Answer with JSON alone: {{"score": a whole number from 0 to 10}}',
+    ask_question='{ask}\nAnswer with JSON alone: {{"score": a whole number from 0 to 10}}',
     success="success",
     failure="failure",
     page_left_out="(the page is left out here, as the record is long)",
@@ -86,6 +94,10 @@ CHINESE = Words(
         "而不是动作或页面自称如何。"
     ),
     whole="请给整个过程打一个 0 到 10 的整数：完全达到目标且没有改动其他内容为 10，毫无进展为 0。",
+    question=(
+        "请用 0 到 10 的整数回答记录之后的那一个问题：记录完全表明如此为 10，毫无体现为 0。"
+        "记录没有显示的，视为并非如此。"
+    ),
     told="结果如何已经知道，写在记录之后；以它为准。",
     blind=(
         "没有人知道结果如何，请你自己判断：记录表明目标已达到写 success，"
@@ -100,6 +112,7 @@ CHINESE = Words(
         '{{"scores": [按步骤顺序的 {n} 个整数]}}'
     ),
     ask_whole='只用 JSON 回答：{{"score": 0 到 10 的整数}}',
+    ask_question='{ask}\n只用 JSON 回答：{{"score": 0 到 10 的整数}}',
     success="成功",
     failure="失败",
     page_left_out="（记录较长，此处页面从略）",

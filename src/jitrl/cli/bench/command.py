@@ -6,6 +6,7 @@ import typer
 
 from jitrl.cli.bench import (
     choices,
+    credit,
     decide,
     judge,
     learn,
@@ -30,6 +31,7 @@ app.command()(choices.choices)
 app.command()(rules.rules)
 app.command()(paper.paper)
 app.command()(judge.judge)
+app.command()(credit.credit)
 app.command()(webarena.webarena)
 app.command()(search.search)
 app.command()(decide.decide)

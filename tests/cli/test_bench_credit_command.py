@@ -1,0 +1,11 @@
+"""`jitrl bench credit` from the command line."""
+
+
+def test_ways_to_name_decisive_steps_are_measured_and_shown(jitrl):
+    done = jitrl("bench", "credit", "--world", "toy", "--tasks", "2", "--seeds", "1", "--json")
+    assert done.code == 0, done.err
+    assert done.data["schema"] == "jitrl.bench.credit/1"
+    first = done.data["results"][0]
+    assert (first["arm"]["name"], first["precision"]["mean"]) == ("contrast", 1.0)
+    assert "toy, errors: own" in done.err
+    assert "mixed-steps, .9" in done.err

@@ -52,7 +52,7 @@ def test_of_the_lines_that_are_offered_one_is_said_every_thirty_seconds():
 
 def test_without_a_terminal_each_arm_leaves_a_plain_line(jitrl):
     done = jitrl("compare", *SMALL, "--agents", "static,jitrl", "--out", "c")
-    said = [line for line in done.err.splitlines() if "episodes" in line][:2]
+    said = [line for line in done.err.splitlines() if " of 12 episodes" in line]
     assert [line.rpartition(" ")[0] for line in said] == [
         "static (1/2): 12 of 12 episodes, attempt 2,",
         "jitrl (2/2): 12 of 12 episodes, attempt 2,",

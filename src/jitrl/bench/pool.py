@@ -22,6 +22,8 @@ Item = TypeVar("Item")
 
 Tell = Callable[[float], None]
 """Called with the share that is done, of all jobs or of one."""
+Begun = Callable[[int], None]
+"""Called once, before anything is played, with the number of episodes that will be."""
 Work = Callable[[Job, Tell], Result]
 """A function of a module, so that a fresh process can import it; it tells how far its job is."""
 
@@ -42,6 +44,10 @@ class OfArm(Protocol):
 
 def silent(share: float) -> None:
     """Tells nobody."""
+
+
+def unsaid(episodes: int) -> None:
+    """Says nothing before the first one."""
 
 
 def told(items: Sequence[Item], tell: Tell) -> Iterator[Item]:

@@ -12,7 +12,7 @@ from jitrl.analysis.compare import Demand, check_names
 from jitrl.analysis.compare import compare as compared
 from jitrl.analysis.results import gather
 from jitrl.cli.report import check, write
-from jitrl.cli.shared.arms import Arm, parsed, play
+from jitrl.cli.shared.arms import Arm, parsed, play, prepared
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.settings import Flags, names, with_settings
 from jitrl.cli.shared.table import show
@@ -82,7 +82,7 @@ def compare(
         where = out or folder.default(config.load(flags), "compare")
         made = parsed(flags, arms)
         _same_length(made, differ)
-        folders = play(made, where)
+        folders = play(prepared(made, where), where)
     results = gather(folders)
     _enough([result.label for result in results])
     comparison = compared(results, base=base, allow=differ, by=by)

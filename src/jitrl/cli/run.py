@@ -36,7 +36,7 @@ def run(
     settings = config.load(flags)
     where, parts = out or folder.default(settings), compose(settings)
     require_agent(settings, parts)
-    play_one(settings.run.agent, settings, parts, where)
+    play_one(settings.run.agent, settings, parts, where, is_alone=True)
     comparison = compare.compare([results.read(where, settings.run.agent)])
     if json:
         emit({**data(comparison, "jitrl.run/1"), "folder": str(where)})

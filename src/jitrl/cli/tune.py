@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,8 @@ from jitrl import config, registry
 from jitrl.analysis.bill import bill
 from jitrl.cli.shared.arms import listed, play_one
 from jitrl.cli.shared.listing import Listing
-from jitrl.cli.shared.output import JSON, emit, people, writing
+from jitrl.cli.shared.output import JSON, emit, people, tell, writing
+from jitrl.cli.shared.planned import shorter, terms
 from jitrl.cli.shared.settings import Flags, with_settings
 from jitrl.cli.shared.table import show
 from jitrl.errors import ConfigError, StoreError
@@ -71,9 +73,10 @@ def tune(
     asked = {"episodes": episodes, "seconds": seconds, "held-out": held_out, "seed": seed}
     plan = tuning.planned(where, {**asked, "tasks": settings.run.tasks}, planned)
     most = tuning.episodes(plan.candidates, settings, len(plan.search), len(plan.held))
-    people().print(
-        f"{plan.candidates} candidates on {len(plan.search)} tasks, at most {most:,} episodes; "
-        f"{len(plan.held)} tasks are held out ({where})"
+    tell(
+        f"{plan.candidates} candidates on {len(plan.search)} tasks of {settings.environment.name}, "
+        f"{len(plan.held)} tasks held out: at most {most:,} episodes; {terms([settings], where)}"
+        + shorter(most, "--episodes N")
     )
     found = tuning.tune(settings, where, plan, _play)
     _show(found)
@@ -113,7 +116,8 @@ def _pace(
     dollars = settings.budget.max_dollars
     if seconds is None and dollars is None:
         return episodes
-    first = tuning.first_run(settings, where, search, _play)
+    people().print("The first run shows at which pace and price episodes are played.")
+    first = tuning.first_run(settings, where, search, partial(_play, is_alone=True))
     took, most = bill(first), float(episodes)
     played = first.scores.size
     if seconds is not None and took.wall_s:
@@ -123,8 +127,8 @@ def _pace(
     return most
 
 
-def _play(settings: config.Settings, where: Path, label: str) -> None:
-    play_one(label, settings, compose(settings), where)
+def _play(settings: config.Settings, where: Path, label: str, *, is_alone: bool = False) -> None:
+    play_one(label, settings, compose(settings), where, is_alone=is_alone)
 
 
 def _write(path: Path, found: tuning.Tuned, settings: config.Settings) -> Path | None:

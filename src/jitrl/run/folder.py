@@ -22,6 +22,7 @@ from jitrl.ports import Evaluator
 from jitrl.run import plateau
 from jitrl.run.ledger import Ledger, Limits, Price
 from jitrl.stores.lock import FileLock
+from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Task
 
 SCHEMA = "jitrl.run-record/1"
@@ -95,6 +96,15 @@ def asked_of(options: Mapping[str, Any]) -> dict[str, Any]:
 def store_path(folder: Path, seed: int) -> Path:
     """The memory file of one seed."""
     return folder / f"seed-{seed}.db"
+
+
+def played(folder: Path) -> int:
+    """Episodes that the journals in ``folder`` hold; those that failed do not count."""
+    count = 0
+    for path in folder.glob("seed-*.db"):
+        with SQLiteStore(path, readonly=True) as store:
+            count += sum(episode.status != "aborted" for episode in store.episodes())
+    return count
 
 
 def default(settings: Settings, name: str = "") -> Path:

@@ -25,8 +25,8 @@ class Readiness:
         self._listed: list[tuple[Settings, Sequence[Task]]] = []
         self._models: list[Model] = []
 
-    def check(self, settings: Settings, parts: Parts, folder: Path) -> None:
-        """Refuse a run that could not begin.
+    def check(self, settings: Settings, parts: Parts, folder: Path) -> int:
+        """Refuse a run that could not begin; returns how many tasks it plays.
 
         Raises:
             ConfigError: If a part cannot be made or does not go with another, no task is selected,
@@ -40,6 +40,7 @@ class Readiness:
         with closing(folders.ledger(None, Budget())) as ledger:
             self._model(settings.model, ledger.meter("act"))
         require_agent(settings, parts)
+        return len(tasks)
 
     def _tasks(self, settings: Settings, parts: Parts) -> Sequence[Task]:
         for before, tasks in self._listed:

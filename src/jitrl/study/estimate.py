@@ -72,7 +72,7 @@ def estimate(label: str, settings: Settings, folder: Path, ask: Ask) -> Estimate
     """What the missing episodes of a run in ``folder`` may take."""
     run = settings.run
     whole = _tasks(settings) * run.attempts * len(experiment.seeds_of(run))
-    played = _played(folder)
+    played = folders.played(folder)
     missing = max(whole - played, 0)
     if played:
         more = missing / played
@@ -203,12 +203,3 @@ def _tasks(settings: Settings) -> int:
 def _environment(settings: Settings) -> Environment:
     named = settings.environment
     return cast(Environment, registry.create("environments", named.name, named.options))
-
-
-def _played(folder: Path) -> int:
-    """Episodes in the journals of ``folder``."""
-    count = 0
-    for path in folder.glob("seed-*.db"):
-        with SQLiteStore(path, readonly=True) as store:
-            count += sum(episode.status != "aborted" for episode in store.episodes())
-    return count

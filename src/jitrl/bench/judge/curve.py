@@ -15,7 +15,7 @@ import numpy as np
 
 from jitrl.bench.attempts import attempt
 from jitrl.bench.judge.arms import BIAS, LEVELS, SETS, Arm, What
-from jitrl.bench.pool import Tell, by_arm, each, parts, silent, told
+from jitrl.bench.pool import Begun, Tell, by_arm, each, parts, silent, told, unsaid
 from jitrl.bench.priors import Inclined
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.core.stats import Difference, paired_difference
@@ -116,6 +116,7 @@ def measure(
     arms: Sequence[Arm] = (),
     workers: int = 1,
     tell: Tell = silent,
+    begun: Begun = unsaid,
 ) -> Report[Result]:
     """Play all arms of ``what`` on the same tasks and seeds.
 
@@ -125,6 +126,7 @@ def measure(
         attempts: Episodes of each task and seed.
         arms: Those of ``what`` if empty.
         tell: Called with the share that is done.
+        begun: Called with the number of episodes before the first.
 
     Raises:
         InputError: If there are fewer tasks.
@@ -133,6 +135,7 @@ def measure(
     jobs = [
         Job(arm, part, range(seeds), attempts) for arm in arms for part in parts(places, _SHARE)
     ]
+    begun(len(arms) * len(places) * seeds * attempts)
     played = by_arm(jobs, each(run, jobs, workers, tell))
     tables = {name: np.concatenate([p.scores for p in of]) for name, of in played.items()}
     listed = Backoffice(instances=1).tasks()

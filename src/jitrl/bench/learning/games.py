@@ -15,7 +15,7 @@ import numpy as np
 
 from jitrl.bench.attempts import attempt
 from jitrl.bench.learning.arms import SCHEMA, Arm
-from jitrl.bench.pool import Tell, by_arm, each, parts, silent, told
+from jitrl.bench.pool import Begun, Tell, by_arm, each, parts, silent, told, unsaid
 from jitrl.bench.priors import Known
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.core.stats import Difference, paired_difference, summary
@@ -70,6 +70,7 @@ def measure(
     seeds: Sequence[int] = (0, 1),
     workers: int = 1,
     tell: Tell = silent,
+    begun: Begun = unsaid,
 ) -> Report[Result]:
     """Play all ``arms`` on the same games and seeds; the numbers do not depend on ``workers``.
 
@@ -78,6 +79,7 @@ def measure(
         game_seeds: Which games of each kind in ``GAMES``.
         seeds: Seeds of all other chance.
         tell: Called with the share that is done.
+        begun: Called with the number of episodes before the first.
 
     Raises:
         MissingExtra: If textworld-express or Java is not installed.
@@ -85,6 +87,7 @@ def measure(
     ids = [f"{kind}:{seed}" for kind in GAMES for seed in game_seeds]
     jobs = [Job(arm, part, tuple(seeds)) for arm in arms for part in parts(ids, _SHARE)]
     TextWorldExpress(games=GAMES)  # what is missing is said before a bar is shown
+    begun(sum(arm.attempts for arm in arms) * len(ids) * len(seeds))
     played = by_arm(jobs, each(run, jobs, workers, tell))
     tables = {name: np.concatenate(scores) for name, scores in played.items()}
     return Report(

@@ -16,7 +16,7 @@ import numpy as np
 
 from jitrl.agents.corrected import Corrected
 from jitrl.bench.learning.arms import MAIN, Arm
-from jitrl.bench.pool import Tell, each, silent, told
+from jitrl.bench.pool import Begun, Tell, each, silent, told, unsaid
 from jitrl.config import Memory
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.stores.sqlite import SQLiteStore
@@ -75,17 +75,26 @@ class Case:
     basis: Basis = "state_check"
 
 
-def measure(what: str, *, trials: int = 400, workers: int = 1, tell: Tell = silent) -> list[Turned]:
+def measure(
+    what: str,
+    *,
+    trials: int = 400,
+    workers: int = 1,
+    tell: Tell = silent,
+    begun: Begun = unsaid,
+) -> list[Turned]:
     """The default rule and the published ones on the same memories.
 
     Args:
         what: ``planted`` or ``gaps``.
+        begun: Called with the number of memories before the first is made.
     """
     if what == "gaps":
         cases = [Case(arm, trials, gap=size) for arm in ARMS for size in GAPS]
     else:
         kinds = [(basis, rows) for basis in _PLANTED_ON for rows in (1, 3, 10)]
         cases = [Case(arm, trials, rows=n, basis=basis) for arm in ARMS for basis, n in kinds]
+    begun(sum(case.trials for case in cases))
     return each(run, cases, workers, tell)
 
 

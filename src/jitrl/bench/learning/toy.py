@@ -10,7 +10,7 @@ import numpy as np
 
 from jitrl.bench.attempts import attempt
 from jitrl.bench.learning.arms import MAIN, Arm
-from jitrl.bench.pool import Tell, by_arm, each, parts, silent, told
+from jitrl.bench.pool import Begun, Tell, by_arm, each, parts, silent, told, unsaid
 from jitrl.core.stats import Interval, NoInterval, bootstrap
 from jitrl.envs.toy import Toy, ToyPrior
 from jitrl.ports import Environment
@@ -56,13 +56,17 @@ class Job:
     episodes: int = _EPISODES
 
 
-def measure(*, seeds: int = 200, workers: int = 1, tell: Tell = silent) -> list[Protocol]:
+def measure(
+    *, seeds: int = 200, workers: int = 1, tell: Tell = silent, begun: Begun = unsaid
+) -> list[Protocol]:
     """The default rule and the baselines on the same protocols.
 
     Args:
         seeds: So many protocols, each with its own prior.
+        begun: Called with the number of episodes before the first.
     """
     jobs = [Job(arm, share) for arm in ARMS for share in parts(range(seeds), _SHARE)]
+    begun(sum(len(job.seeds) * job.episodes for job in jobs))
     played = by_arm(jobs, each(run, jobs, workers, tell))
     return [summed(name, _SLIP, np.concatenate(scores)) for name, scores in played.items()]
 

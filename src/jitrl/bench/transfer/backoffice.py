@@ -76,6 +76,13 @@ def drawn(tasks: Sequence[Task], seed: int, templates: int = 0) -> Draw:
     return Draw(train, tests, {name: frozenset(t.task.id for t in of) for name, of in by.items()})
 
 
+def episodes(job: Job) -> int:
+    """How many a job plays: those that make its memory, and first ones, of both splits."""
+    with closing(Backoffice(instances=INSTANCES, seed=job.shop)) as world:
+        draw = drawn(world.tasks(), job.seed, job.templates)
+    return len(draw.train) * ATTEMPTS + 2 * len(job.arms) * len(draw.tests)
+
+
 def run(job: Job, tell: Tell = silent) -> list[First]:
     """Build the memory of a seed, and measure first attempts of all arms."""
     with (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from jitrl.bench.learning.games import GAMES, SEEDS
-from jitrl.bench.pool import Tell, each, kept, silent
+from jitrl.bench.pool import Begun, Tell, each, kept, silent, unsaid
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.bench.transfer import backoffice as offices
 from jitrl.bench.transfer import text as rooms
@@ -80,6 +80,7 @@ def backoffice(
     folder: str = "",
     workers: int = 1,
     tell: Tell = silent,
+    begun: Begun = unsaid,
 ) -> Firsts:
     """Tasks of the back office; the numbers do not depend on ``workers``.
 
@@ -89,9 +90,11 @@ def backoffice(
         right: What the noisy prior knows, nats.
         templates: How many; 0 for all.
         folder: Keeps the jobs that were played, so that the same call goes on; "" keeps none.
+        begun: Called with the number of episodes before the first; those that are kept count.
     """
     job = offices.Job
     jobs = [job(tuple(arms), seed, shop, prior, right, templates) for seed in seeds]
+    begun(len(jobs) * offices.episodes(jobs[0]))
     played = each(kept(offices.run, list[First], folder), jobs, workers, tell)
     protocol = {
         "environment": "backoffice",
@@ -117,12 +120,13 @@ def text(
     folder: str = "",
     workers: int = 1,
     tell: Tell = silent,
+    begun: Begun = unsaid,
 ) -> Firsts:
     """Text games, one left out at a time.
 
     Args:
         games: Kinds of games; each has a memory of its own.
-        folder: As in ``backoffice``.
+        folder, begun: As in ``backoffice``.
 
     Raises:
         MissingExtra: If textworld-express or Java is not installed.
@@ -130,6 +134,7 @@ def text(
     numbers = tuple(game_seeds)
     jobs = [rooms.Job(tuple(arms), seed, kind, numbers) for kind in games for seed in seeds]
     TextWorldExpress(games=games)  # what is missing is said before a bar is shown
+    begun(sum(rooms.episodes(job) for job in jobs))
     played = each(kept(rooms.run, list[First], folder), jobs, workers, tell)
     protocol = {
         "environment": "textworld-express",

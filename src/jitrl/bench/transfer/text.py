@@ -35,6 +35,11 @@ class Job:
     games: tuple[int, ...]
 
 
+def episodes(job: Job) -> int:
+    """How many a job plays: those that make its memory, and the first ones."""
+    return len(job.games) * (ATTEMPTS + len(job.arms))
+
+
 def run(job: Job, tell: Tell = silent) -> list[First]:
     """Live through every game, then play each one's first episode without its own rows."""
     with closing(TextWorldExpress(games=(job.kind,))) as world:

@@ -72,7 +72,7 @@ def choices(
     from jitrl.analysis.shares import shares
     from jitrl.bench import machine
     from jitrl.bench.choices import CHOICES, SCHEMA, WORLDS, fitting, given
-    from jitrl.cli.shared.arms import listed, parsed, play
+    from jitrl.cli.shared.arms import listed, parsed, play, prepared
     from jitrl.cli.shared.table import show
     from jitrl.extras import command
     from jitrl.report.data import data
@@ -99,8 +99,9 @@ def choices(
     for extra in dict.fromkeys(missing.values()):
         people().print(f"left out, since it is not installed: {extra} ({command(extra)})")
     where = out or folder.default(config.load(asked), f"choices-{what}")
-    people().print(f"{choice.asks} {len(arms)} arms in {where}")
-    results = gather(play(arms, where))
+    ready = prepared(arms, where)
+    people().print(Text(choice.asks))
+    results = gather(play(ready, where))
     comparison = compare(results, base=results[0].label, allow=choice.differ)
     found = {r.label: shares(r.journals, comparison.shape[2]) for r in results}
     show(comparison)

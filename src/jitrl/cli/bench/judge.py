@@ -11,6 +11,7 @@ import typer
 from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, in_folder, people, writing
+from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
 from jitrl.errors import InputError
 
@@ -43,8 +44,10 @@ def judge(
     """
     import msgspec
 
+    from jitrl.bench.judge.arms import SETS
     from jitrl.bench.judge.chart import svg
     from jitrl.bench.judge.curve import measure
+    from jitrl.report.words import ENGLISH
 
     if chart is not None and chart.suffix != ".svg":
         raise InputError(f"cannot write {chart}; use .svg")
@@ -52,7 +55,16 @@ def judge(
         in_folder(chart)
     with shared(what) as tell:
         report = measure(
-            what, tasks=tasks, seeds=seeds, attempts=attempts, workers=workers, tell=tell
+            what,
+            tasks=tasks,
+            seeds=seeds,
+            attempts=attempts,
+            workers=workers,
+            tell=tell,
+            begun=teller(
+                f"{what}, {len(SETS[what])} judges × {ENGLISH.sized(tasks, attempts, seeds)}",
+                "--tasks N --seeds N --attempts N",
+            ),
         )
     _show(report.results)
     if json:

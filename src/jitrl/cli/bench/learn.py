@@ -10,6 +10,7 @@ import typer
 from jitrl.cli.bench.numbers import NO_INTERVAL, between, difference, number, numbers, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
 from jitrl.errors import InputError
 
@@ -72,12 +73,23 @@ def learn(
     data: dict[str, Any] = {"schema": SCHEMA, "what": what}
     if what in ("planted", "gaps"):
         with shared(what) as tell:
-            turned = planted.measure(what, trials=trials, workers=workers, tell=tell)
+            turned = planted.measure(
+                what,
+                trials=trials,
+                workers=workers,
+                tell=tell,
+                begun=teller(what, "--trials N", "memories"),
+            )
         _show_shares(turned, "right" if what == "gaps" else "turned")
         data |= {"machine": machine.facts(), "results": turned}
     elif what == "toy":
         with shared(what) as tell:
-            found = toy.measure(seeds=protocols, workers=workers, tell=tell)
+            found = toy.measure(
+                seeds=protocols,
+                workers=workers,
+                tell=tell,
+                begun=teller(f"{what}, hidden protocols", "--protocols N"),
+            )
         _show_toy(found)
         data |= {"machine": machine.facts(), "results": found}
     else:
@@ -90,6 +102,10 @@ def learn(
                 seeds=range(seeds),
                 workers=workers,
                 tell=tell,
+                begun=teller(
+                    f"{what}, {len(wanted)} arms on text games",
+                    "--arms PATTERN --games SEEDS --seeds N --attempts N",
+                ),
             )
         _show(report.results)
         data = msgspec.to_builtins(report)

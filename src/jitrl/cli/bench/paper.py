@@ -89,10 +89,10 @@ def _run(
     arms = parsed(asked, names(agents) or list(ARMS), "--agents")
     check_names([arm.label for arm in arms], "", ())
     where = out or folder.default(config.load(asked), "paper")
-    parts = prepared(arms, where)
+    ready = prepared(arms, where)
     _agree(_estimates(arms, where, pilot), arms[0].settings.budget.max_dollars, yes)
     try:
-        folders = play(arms, where, parts, shared=True)
+        folders = play(ready, where, shared=True)
     except BudgetExceeded:
         people().print(f"stopped at the budget; the same command with a higher one resumes {where}")
         raise

@@ -12,6 +12,7 @@ import typer
 from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, numbers, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
 from jitrl.cli.shared.settings import names
 from jitrl.errors import InputError
@@ -84,6 +85,7 @@ def transfer(
     if not games_of or any(name not in GAMES for name in games_of):
         raise InputError(f"--kinds {kinds!r} must be among {', '.join(GAMES)}")
     folder = "" if out is None else str(out)
+    said = f"{what}, first attempts of {len(wanted)} arms and the memories they need"
     with shared(what) as tell:
         if what == "text":
             report = bench.text(
@@ -95,6 +97,7 @@ def transfer(
                 folder=folder,
                 workers=workers,
                 tell=tell,
+                begun=teller(said, "--arms PATTERN --kinds NAMES --games SEEDS --seeds N"),
             )
         else:
             report = bench.backoffice(
@@ -108,6 +111,7 @@ def transfer(
                 folder=folder,
                 workers=workers,
                 tell=tell,
+                begun=teller(said, "--arms PATTERN --templates N --seeds N"),
             )
     _show(report.results, what)
     if json:

@@ -12,10 +12,12 @@ import typer
 from jitrl import config
 from jitrl.cli.main import COMMAND
 from jitrl.cli.shared.output import people
+from jitrl.cli.shared.planned import Planned, tell_plan
 from jitrl.cli.shared.progress import watched
 from jitrl.cli.shared.settings import Flags, merge
 from jitrl.errors import InputError
 from jitrl.run import experiment
+from jitrl.run import folder as folders
 from jitrl.run.compose import compose
 from jitrl.run.experiment import Parts
 from jitrl.run.ready import Readiness
@@ -51,8 +53,21 @@ def parsed(flags: Flags, texts: Sequence[str], origin: str = "--arm") -> list[Ar
     return arms
 
 
-def prepared(arms: Sequence[Arm], where: Path) -> list[Parts]:
-    """The parts of each arm, all of which were made once for a trial; nothing is played.
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """An arm that can be played.
+
+    Attributes:
+        tasks: How many it plays.
+    """
+
+    arm: Arm
+    parts: Parts
+    tasks: int
+
+
+def prepared(arms: Sequence[Arm], where: Path) -> list[Ready]:
+    """The arms with their parts, all of which were made once for a trial; nothing is played.
 
     Raises:
         JitRLError: If a run could not begin (see ``Readiness.check``).
@@ -60,8 +75,8 @@ def prepared(arms: Sequence[Arm], where: Path) -> list[Parts]:
     readiness, made = Readiness(), []
     for arm in arms:
         parts = compose(arm.settings)
-        readiness.check(arm.settings, parts, where / arm.label)
-        made.append(parts)
+        tasks = readiness.check(arm.settings, parts, where / arm.label)
+        made.append(Ready(arm, parts, tasks))
     return made
 
 
@@ -71,19 +86,10 @@ def listed(settings: config.Settings) -> list[Task]:
         return list(environment.tasks())
 
 
-def play(
-    arms: Sequence[Arm],
-    where: Path,
-    parts: Sequence[Parts] | None = None,
-    *,
-    shared: bool = False,
-) -> list[str]:
-    """Play each arm, or what is missing of it; returns LABEL=FOLDER of each.
-
-    No arm is played unless all of them can be.
+def play(arms: Sequence[Ready], where: Path, *, shared: bool = False) -> list[str]:
+    """Say what is played, then play each arm, or what is missing of it; LABEL=FOLDER of each.
 
     Args:
-        parts: Those of each arm, if they are ``prepared`` already.
         shared: Whether the limits of the budget are those of all arms together, with whatever else
             has a ledger in ``where``; else each arm has them for itself.
 
@@ -91,37 +97,58 @@ def play(
         BudgetExceeded: At a limit; what was finished is kept.
         typer.Exit: With 1, if episodes failed.
     """
-    parts = prepared(arms, where) if parts is None else parts
+    tell_plan(
+        [
+            Planned(r.arm.label, r.arm.settings, r.tasks, folders.played(where / r.arm.label))
+            for r in arms
+        ],
+        where,
+    )
     played = []
-    for number, (arm, made) in enumerate(zip(arms, parts, strict=True), 1):
+    for number, ready in enumerate(arms, 1):
+        arm = ready.arm
         settings, folder = arm.settings, where / arm.label
         if shared:
             others = [path.parent for path in where.glob("*/ledger.db")]
             settings = purse.within(settings, folder, others)
-        play_one(arm.label, settings, made, folder, f"({number}/{len(arms)})")
+        play_one(arm.label, settings, ready.parts, folder, f"({number}/{len(arms)})")
         played.append(f"{arm.label}={folder}")
     return played
 
 
 def play_one(
-    label: str, settings: config.Settings, parts: Parts, folder: Path, place: str = ""
+    label: str,
+    settings: config.Settings,
+    parts: Parts,
+    folder: Path,
+    place: str = "",
+    *,
+    is_alone: bool = False,
 ) -> None:
     """Play one run, or what is missing of it, under a bar.
 
     Args:
         place: Which one of how many it is, for the bar.
+        is_alone: Whether nobody has said yet what is played, so that it is said here.
 
     Raises:
         BudgetExceeded: At a limit; what was finished is kept.
         typer.Exit: With 1, if episodes failed.
     """
     with watched(f"{label} {place}".strip()) as watch:
+
+        def begun(done: int, total: int) -> None:
+            if is_alone:
+                tasks = total // settings.run.attempts // len(experiment.seeds_of(settings.run))
+                tell_plan([Planned(label, settings, tasks, done)], folder)
+            watch.begun(done, total)
+
         tally = experiment.run(
             settings,
             folder,
             parts,
             watch=watch.moved,
-            begun=watch.begun,
+            begun=begun,
             command=COMMAND.get(),
         )
     if tally.failed:

@@ -162,6 +162,17 @@ def test_only_decisions_that_fell_otherwise_than_the_models_own_are_listed(playe
     assert len(played("explain", "r", "--changed", "--limit", "2", "--json").data["decisions"]) == 2
 
 
+@pytest.mark.parametrize(("lang", "word"), [("en", "context"), ("zh", "上下文")])
+def test_the_context_of_a_state_is_called_so_whatever_it_holds(jitrl, lang, word):
+    with package.open("m.db") as memory, memory.episode("t", key="k") as episode:
+        episode.decide(package.State("a form", context="field date"), {"a": 0.0, "b": 0.0})
+        episode.finish(1.0)
+    said = jitrl("explain", "m.db", "k#0", "--lang", lang).err
+    assert any(line.split() == [word, "field", "date"] for line in said.splitlines()), said
+    assert "goal" not in said
+    assert "目标" not in said
+
+
 def test_an_agent_without_memory_has_no_decision_turned_round(jitrl):
     jitrl(*RUN, "--agent", "static", "--out", "s")
     done = jitrl("explain", "s", "--changed")

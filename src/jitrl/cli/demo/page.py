@@ -42,7 +42,7 @@ def decision(
             words.turned,
             terms=(
                 (names.decision, turning.id),
-                *([(names.goal, turning.state.context)] if turning.state.context else ()),
+                *([(names.context, turning.state.context)] if turning.state.context else ()),
                 (names.place, " · ".join(filter(None, (where, turning.state.place)))),
                 (names.alone, f"{own.action}  {own.prior:.0%}"),
                 (names.memory, f"{mine.action}  {mine.probability:.0%}"),

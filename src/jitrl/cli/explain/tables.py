@@ -69,7 +69,7 @@ def _choice(of: Explanation, mine: Weighed, rule: UpdateRule, words: Words) -> R
     table.add_column(overflow="fold")
     table.add_row(words.decision, Text(of.id))
     if of.state.context:
-        table.add_row(words.goal, Text(of.state.context))
+        table.add_row(words.context, Text(of.state.context))
     where = of.state.text.partition("\n")[0]
     table.add_row(words.place, Text(" · ".join(filter(None, (where, of.state.place)))))
     table.add_row(words.alone, Text(f"{own.action}  {own.prior:.0%}"))

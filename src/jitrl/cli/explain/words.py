@@ -13,7 +13,7 @@ class Words:
     """One language; braces are filled in."""
 
     lang: Language
-    goal: str
+    context: str
     place: str
     alone: str
     memory: str
@@ -59,7 +59,7 @@ class Words:
 
 ENGLISH = Words(
     lang="en",
-    goal="goal",
+    context="context",
     place="page",
     alone="the model alone",
     memory="with its memory",
@@ -114,7 +114,7 @@ ENGLISH = Words(
 
 CHINESE = Words(
     lang="zh",
-    goal="目标",
+    context="上下文",
     place="页面",
     alone="仅模型",
     memory="加上记忆",

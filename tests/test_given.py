@@ -141,6 +141,23 @@ def test_a_part_of_a_state_that_is_no_text_is_named(
         episode.decide(state, YES_NO)
 
 
+@pytest.mark.parametrize("state", ["", " \n", State(""), State(" ", "\t", "\n")])
+def test_an_empty_state_is_refused_with_what_to_give(memory: jitrl.JitRL, state: Any) -> None:
+    with memory.episode("t") as episode:
+        with pytest.raises(InputError, match=r"which is empty.*State\(text, place="):
+            episode.decide(state, YES_NO)
+        episode.decide("a page", YES_NO)  # the call may be made again
+
+
+@pytest.mark.parametrize("state", [State("", context="goal"), State("", place="home")])
+def test_a_state_without_text_is_taken_where_something_else_tells_it_apart(
+    memory: jitrl.JitRL, state: State
+) -> None:
+    with memory.episode("t") as episode:
+        episode.decide(state, YES_NO)
+        episode.finish(1.0)
+
+
 @pytest.mark.parametrize(
     ("candidates", "says"),
     [

@@ -143,7 +143,7 @@ def state(given: str | State) -> State:
     """The state that ``given`` names.
 
     Raises:
-        InputError: If it is none, too long, or cannot be written down.
+        InputError: If it is none, empty, too long, or cannot be written down.
     """
     made = State(given) if isinstance(given, str) else given
     if not isinstance(made, State):
@@ -153,11 +153,17 @@ def state(given: str | State) -> State:
     long = sum(len(part) for part in (made.text, made.context) if isinstance(part, str))
     if long > _LONGEST:
         raise InputError(f"the state has {long} characters; at most {_LONGEST} can be compared")
-    return State(
+    checked = State(
         text(made.text, "text of the state", _LONGEST),
         text(made.context, "context of the state", _LONGEST),
         text(made.place, "place of the state"),
     )
+    if not (checked.text.strip() or checked.context.strip() or checked.place.strip()):
+        raise InputError(
+            f"state is {_brief(given)}, which is empty, so that all such states would be one; "
+            "give a text of what the agent sees, or name where it is: State(text, place=...)"
+        )
+    return checked
 
 
 def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Candidate, ...]:

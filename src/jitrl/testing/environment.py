@@ -83,6 +83,15 @@ def an_episode_that_goes_on_offers_actions(make: Factory) -> None:
             assert not any(s.terminated and s.truncated for s in seen), "both ended and cut off"
 
 
+def no_state_is_empty(make: Factory) -> None:
+    """A state holds something to compare: all empty ones would be one and the same."""
+    with closing(make()) as env:
+        for task in _some(env):
+            for seen in _walk(env, task):
+                held = (seen.state.text, seen.state.context, seen.state.place)
+                assert any(part.strip() for part in held), f"{task.id}: a state is empty"
+
+
 def an_action_that_is_not_there_is_refused_and_changes_nothing(make: Factory) -> None:
     """``step`` raises InputError, ``ground`` GroundingError; the episode goes on as it was."""
     with closing(make()) as env:
@@ -145,6 +154,7 @@ CHECKS: tuple[Callable[[Factory], None], ...] = (
     the_same_task_and_seed_give_the_same_episode,
     every_action_comes_back_through_the_codec,
     an_episode_that_goes_on_offers_actions,
+    no_state_is_empty,
     an_action_that_is_not_there_is_refused_and_changes_nothing,
     steps_outside_an_episode_are_refused,
     reset_starts_afresh,

@@ -133,17 +133,35 @@ def test_scores_that_are_all_alike_have_a_dash_for_their_interval(words):
     )
 
 
-def test_a_band_has_gaps_where_all_score_alike():
+@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+def test_a_band_goes_on_as_a_point_with_an_open_mark_where_all_score_alike(words):
     scores = learned(seeds=1)
     scores[:, :, 0] = scores[:, :, 3] = 0
-    (trace,) = chart.traces(compare([result("a", scores)]), ENGLISH)
-    assert [k for k, ends in enumerate(trace.band) if ends is None] == [0, 3]
-    assert [[k for k, *_ in run] for run in chart.stretches(trace.band)] == [[1, 2], [4, 5]]
-    root, _ = drawing(compare([result("a", scores)]))
-    bands = [e for e in root.iter() if e.get("class", "").startswith("band")]
-    assert [len(e.get("points").split()) for e in bands] == [4, 4]
-    (flat,) = chart.traces(compare([never("b")]), ENGLISH)
-    assert flat.band == ()
+    some = compare([result("a", scores)])
+    (trace,) = chart.traces(some, ENGLISH)
+    assert trace.alike == {0, 3}
+    assert (trace.band[0], trace.band[3]) == ((0.0, 0.0), (0.0, 0.0))
+    assert [[k for k, *_ in run] for run in chart.stretches(trace)] == [[0, 1, 2, 3, 4, 5]]
+    root, _ = drawing(some)
+    kinds = [e.get("class", "").split() for e in root.iter()]
+    assert [len(e.get("points").split()) for e in root.iter() if "band" in e.get("class", "")] == [
+        12
+    ]
+    assert ["open" in kind for kind in kinds if "dot" in kind] == [k in (0, 3) for k in range(6)]
+    said = words.open_marks.format(clusters="tasks" if words is ENGLISH else "任务")
+    assert said in "".join(Page(page.html(some, words)).text)
+    all_differ = compare([result("a", learned())])
+    assert said not in "".join(Page(page.html(all_differ, words)).text)
+
+
+def test_a_line_without_any_interval_has_no_band():
+    flat = compare([never("b")])
+    (trace,) = chart.traces(flat, ENGLISH)
+    assert trace.alike == {0, 1, 2}
+    assert (chart.stretches(trace), trace.is_banded) == ([], False)
+    assert 'class="band' not in drawing(flat)[1]
+    few = compare([result("b", np.zeros((2, 1, 3)))])
+    assert chart.traces(few, ENGLISH)[0].band == ()
 
 
 class Page(HTMLParser):

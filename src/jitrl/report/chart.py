@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -27,6 +27,8 @@ DARK_PALETTE = (
 )
 SHAPES = ("circle", "square", "triangle", "diamond", "hexagon")
 """Marks of the points of color 0, 1, …, again from the first after the last."""
+MARKED = 30
+"""Most attempts whose points have a mark."""
 FEW = 4
 """Most lines whose intervals are bands; more lines have bars, which do not hide each other."""
 GREY = "#6b7280"
@@ -39,7 +41,8 @@ class Trace:
 
     Attributes:
         color: Number in the palette; -1 is grey.
-        band: Interval at each attempt, ``None`` where there is none; empty for none at all.
+        band: Interval at each attempt, of no width where all score alike, ``None`` where there are
+            too few; empty for none at all.
         dashed: For what is not a run but read off one.
     """
 
@@ -48,6 +51,16 @@ class Trace:
     mean: tuple[float, ...]
     band: tuple[tuple[float, float] | None, ...] = ()
     dashed: bool = False
+
+    @property
+    def alike(self) -> frozenset[int]:
+        """Attempts at which all score alike, so that there is no interval; their marks are open."""
+        return frozenset(k for k, ends in enumerate(self.band) if ends and ends[0] == ends[1])
+
+    @property
+    def is_banded(self) -> bool:
+        """Whether an interval of it can be seen."""
+        return any(ends and ends[0] < ends[1] for ends in self.band)
 
 
 def traces(comparison: Comparison, words: Words) -> tuple[Trace, ...]:
@@ -67,31 +80,46 @@ def traces(comparison: Comparison, words: Words) -> tuple[Trace, ...]:
 
 
 def _trace(line: Line, color: int, names: Mapping[str, str]) -> Trace:
-    return Trace(names[line.result.label], color, line.curve.mean, _ends(line.curve.band))
+    return Trace(
+        names[line.result.label], color, line.curve.mean, _ends(line.curve.mean, line.curve.band)
+    )
 
 
-def _ends(band: Iterable[Interval | NoInterval]) -> tuple[tuple[float, float] | None, ...]:
-    found = tuple((b.low, b.high) if isinstance(b, Interval) else None for b in band)
-    return found if any(found) else ()
+def _ends(
+    means: Sequence[float], intervals: Sequence[Interval | NoInterval]
+) -> tuple[tuple[float, float] | None, ...]:
+    found: list[tuple[float, float] | None] = []
+    for mean, interval in zip(means, intervals, strict=True):
+        match interval:
+            case Interval(low, high):
+                found.append((low, high))
+            case NoInterval(is_constant=True):
+                found.append((mean, mean))
+            case _:
+                found.append(None)
+    return tuple(found) if any(found) else ()
 
 
-def stretches(band: Sequence[tuple[float, float] | None]) -> list[list[tuple[int, float, float]]]:
-    """Attempts in a row that have an interval: number, low and high of each."""
+def stretches(trace: Trace) -> list[list[tuple[int, float, float]]]:
+    """Attempts in a row that are drawn as one band: number, low and high of each.
+
+    A band goes on where all score alike, as a point.
+    """
     found: list[list[tuple[int, float, float]]] = [[]]
-    for k, ends in enumerate(band):
+    for k, ends in enumerate(trace.band):
         if ends is None:
             found.append([])
         else:
             found[-1].append((k, *ends))
-    return [stretch for stretch in found if stretch]
+    return [stretch for stretch in found if any(low < high for _, low, high in stretch)]
 
 
 def along(comparison: Comparison, values: Sequence[str]) -> tuple[Trace, ...]:
     """Avg of the runs labelled ``values`` as one line; each other run as a level one."""
     lines = {line.result.label: line for line in comparison.lines}
     known = [lines[label] for label in values if label in lines]
-    bands = _ends(line.avg for line in known)
-    curve = Trace("", _OURS, tuple(line.summary.avg for line in known), bands)
+    means = tuple(line.summary.avg for line in known)
+    curve = Trace("", _OURS, means, _ends(means, [line.avg for line in known]))
     others = [line for line in comparison.lines if line.result.label not in values]
     level = (
         Trace(line.result.label, -1, (line.summary.avg,) * len(known), dashed=True)
@@ -158,12 +186,13 @@ def svg(
     )
     shift = dodges(shown, attempts)
     for trace, aside in zip(shown, shift, strict=True):
-        for stretch in stretches(trace.band):
+        for stretch in stretches(trace):
             if is_crowded(shown, attempts) or len(stretch) == 1:
                 parts += [
                     f'<line class="bar {css(trace.color)}" x1="{x(k + aside):.1f}" '
                     f'x2="{x(k + aside):.1f}" y1="{y(low_k):.1f}" y2="{y(high_k):.1f}"/>'
                     for k, low_k, high_k in stretch
+                    if low_k < high_k
                 ]
             else:
                 upper = [f"{x(k):.1f},{y(high_k):.1f}" for k, _, high_k in stretch]
@@ -175,8 +204,11 @@ def svg(
         points = " ".join(f"{px:.1f},{py:.1f}" for px, py in places)
         dash = " dashed" if trace.dashed else ""
         parts.append(f'<polyline class="line {css(trace.color)}{dash}" points="{points}"/>')
-        if attempts <= 30 and not trace.dashed:
-            parts += [_mark(trace.color, px, py) for px, py in places]
+        if attempts <= MARKED and not trace.dashed:
+            parts += [
+                _mark(trace.color, px, py, is_open=k in trace.alike)
+                for k, (px, py) in enumerate(places)
+            ]
     ends = [y(trace.mean[-1]) for trace in shown]
     heights = spread(ends, 17, TOP + 4, HEIGHT - BOTTOM)
     for trace, aside, end, height in zip(shown, shift, ends, heights, strict=True):
@@ -194,7 +226,7 @@ def svg(
 
 def is_crowded(shown: Sequence[Trace], attempts: int) -> bool:
     """Whether intervals are bars at each attempt instead of bands."""
-    return attempts <= 12 and sum(bool(trace.band) for trace in shown) > FEW
+    return attempts <= 12 and sum(trace.is_banded for trace in shown) > FEW
 
 
 def dodges(shown: Sequence[Trace], attempts: int) -> list[float]:
@@ -207,13 +239,14 @@ def dodges(shown: Sequence[Trace], attempts: int) -> list[float]:
     return [aside.get(i, 0.0) for i in range(len(shown))]
 
 
-def _mark(color: int, x: float, y: float) -> str:
+def _mark(color: int, x: float, y: float, *, is_open: bool) -> str:
     """A point of a line; its shape tells colors apart that are alike."""
+    dot = "dot open" if is_open else "dot"
     if color < 0 or SHAPES[color % len(SHAPES)] == "circle":
-        return f'<circle class="dot {css(color)}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+        return f'<circle class="{dot} {css(color)}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
     corners = _CORNERS[SHAPES[color % len(SHAPES)]]
     points = " ".join(f"{x + 3.8 * dx:.1f},{y + 3.8 * dy:.1f}" for dx, dy in corners)
-    return f'<polygon class="dot {css(color)}" points="{points}"/>'
+    return f'<polygon class="{dot} {css(color)}" points="{points}"/>'
 
 
 _CORNERS = {

@@ -57,6 +57,7 @@ def html(
         if len(comparison.lines) > 1
     ]
     warned, note = terms.warning(comparison, words), terms.note(comparison, words)
+    shown = chart.traces(comparison, words)
     return _PAGE.format(
         code=words.code,
         title=_text(title or words.title),
@@ -69,8 +70,8 @@ def html(
         scores=_table(grid.scores(comparison, words)),
         note=f'<p class="note">{_text(note)}</p>\n' if note else "",
         curve=_text(words.curve),
-        chart=_both(partial(chart.svg, chart.traces(comparison, words), words)),
-        legend=_text(words.legend),
+        chart=_both(partial(chart.svg, shown, words)),
+        legend=_text(words.legend + terms.open_marks(comparison, words, shown)),
         forest=_values(comparison, words, values) + _forest(comparison, words),
         cost=_text(words.cost),
         costs=_table(grid.costs(comparison, words)),
@@ -208,6 +209,7 @@ pre{font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere;color:var(--mute
 .line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
 .dashed{stroke-width:1.3;stroke-dasharray:4 4}
 .dot{fill:currentColor}
+.open{fill:var(--page);stroke:currentColor;stroke-width:1.6}
 .band{fill:currentColor;opacity:.14}
 .bar{stroke:currentColor;stroke-width:1.4;opacity:.55}
 .leader{stroke:currentColor;stroke-width:1;opacity:.5}

@@ -8,6 +8,7 @@ from pathlib import Path
 from jitrl.errors import ConfigError, MissingExtra
 from jitrl.report.chart import (
     GREY,
+    MARKED,
     PALETTE,
     SHAPES,
     Trace,
@@ -72,10 +73,22 @@ def write(path: Path, shown: Sequence[Trace], words: Words) -> None:
                 color=color,
                 linewidth=1 if trace.dashed else 1.8,
                 linestyle="--" if trace.dashed else "-",
-                marker=_marker(trace) if attempts <= 30 and not trace.dashed else None,
+                marker=_marker(trace) if attempts <= MARKED and not trace.dashed else None,
                 markersize=3,
             )
-            for stretch in stretches(trace.band):
+            if trace.alike and attempts <= MARKED:
+                open_at = sorted(trace.alike)
+                axes.plot(
+                    [x[k] for k in open_at],
+                    [trace.mean[k] for k in open_at],
+                    linestyle="",
+                    marker=_marker(trace),
+                    markersize=3.4,
+                    markerfacecolor="white",
+                    markeredgecolor=color,
+                    zorder=2.5,
+                )
+            for stretch in stretches(trace):
                 at, lower, upper = zip(*((x[k], *ends) for k, *ends in stretch), strict=True)
                 if crowded or len(stretch) == 1:
                     axes.vlines(at, lower, upper, color=color, alpha=0.55, linewidth=1)

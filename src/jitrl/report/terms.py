@@ -11,6 +11,7 @@ from jitrl.analysis.compare import ORACLE, Comparison, Line
 from jitrl.analysis.results import Result
 from jitrl.core.stats import FEWEST_CLUSTERS, Interval, NoInterval
 from jitrl.report import grid
+from jitrl.report.chart import MARKED, Trace
 from jitrl.report.words import Words
 
 
@@ -105,6 +106,13 @@ def alike(comparison: Comparison, words: Words) -> str:
     said = words.alike if _is_any_constant(levels) else ""
     said += words.alike_verdict if _is_any_constant(differences) else ""
     return said.format(clusters=_clusters(comparison, words))
+
+
+def open_marks(comparison: Comparison, words: Words, shown: Sequence[Trace]) -> str:
+    """What the open marks of a chart mean, if it has some; "" if not."""
+    if not any(trace.alike and len(trace.mean) <= MARKED for trace in shown):
+        return ""
+    return words.open_marks.format(clusters=_clusters(comparison, words))
 
 
 def _is_any_constant(intervals: Sequence[Interval | NoInterval]) -> bool:

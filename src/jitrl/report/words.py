@@ -54,6 +54,7 @@ class Words:
     alike_verdict: str
     played: str
     legend: str
+    open_marks: str
     hint: str
     hint_unknown: str
     mark: str
@@ -149,6 +150,7 @@ ENGLISH = Words(
     played="Environment {what}; played on {when} (UTC).",
     legend="Bands or bars: the 95 % interval of the mean at each attempt. Dashed: the best score "
     "of the base up to that attempt.",
+    open_marks=" Open marks: all {clusters} score alike there, so there is no interval.",
     hint="This model cannot test prompt methods: with the solution in its prompt (oracle-hint) it "
     "scores {difference} against static, which is within noise. Rows marked † act through the "
     "prompt alone and say nothing about their methods.",
@@ -243,6 +245,7 @@ CHINESE = Words(
     alike_verdict="此时按正负号下结论：各{clusters}碰巧都偏向同一边的概率不足 5 %。",
     played="环境 {what}；运行日期 {when}（UTC）。",
     legend="色带或竖线：每次尝试均值的 95 % 区间。虚线：基准至该次尝试为止的最好得分。",
+    open_marks="空心点：该次尝试各{clusters}得分全同，故无区间。",
     hint="该模型不能检验提示词类方法：提示词中给出解答（oracle-hint）时，与 static 之差为 "
     "{difference}，在误差之内。标 † 的行只通过提示词起作用，不能说明其方法的好坏。",
     hint_unknown="{clusters}太少，不知道该模型能否检验提示词类方法：提示词中给出解答（oracle-hint）"

@@ -61,6 +61,34 @@ def test_the_evaluator_of_the_outcomes_meets_no_demand(jitrl, run):
     assert "kappa with the outcomes is not known" in said
 
 
+@pytest.mark.parametrize(
+    "members",
+    [
+        '{"environment": {"weight": 1}}',
+        '{"outcome": {"weight": 1}}',
+        '{"rewards": {"weight": 1, "evaluator": "environment"}, "checks": {"weight": 1}}',
+        '{"inner": {"weight": 1, "evaluator": "composite", '
+        '"options": {"members": {"environment": {"weight": 1}}}}}',
+    ],
+)
+def test_a_composite_of_the_evaluator_of_the_outcomes_meets_no_demand_either(jitrl, run, members):
+    asked = ("evaluator", "check", run, "--evaluator", "composite", "--least-kappa", "0.1")
+    options = ("--set", f'memory.evaluator_options={{"members": {members}}}')
+    done = jitrl(*asked, *options, "--json")
+    assert done.code == 1, done.err
+    assert done.data["is_source"]
+    assert done.data["gold"] is None
+    assert "kappa with the outcomes is not known" in done.err
+
+
+def test_a_composite_of_others_is_compared_with_the_outcomes(jitrl, run):
+    options = ("--set", 'memory.evaluator_options={"members": {"checks": {"weight": 1}}}')
+    done = jitrl("evaluator", "check", run, "--evaluator", "composite", *options, "--json")
+    assert done.code == 0, done.err
+    assert not done.data["is_source"]
+    assert done.data["gold"]["tasks"] > 0
+
+
 def test_planted_texts_that_nobody_would_read_are_refused(jitrl, run):
     done = jitrl("evaluator", "check", run, "--canaries", "2")
     assert done.code == 2

@@ -12,6 +12,7 @@ from jitrl.analysis.labels import Labels
 from jitrl.core.agreement import kappa, kappa_interval, pearson, spearman
 from jitrl.core.stats import Interval, NoInterval
 from jitrl.errors import InputError
+from jitrl.evaluators.composite import Composite
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.gold import gold
 from jitrl.evaluators.injection import CANARIES, planted
@@ -109,7 +110,8 @@ class Assessment:
     """All that was found; ``None`` for what there was no material for.
 
     Attributes:
-        is_source: Whether the outcomes are its own judgments, so that there is no ``gold`` for it.
+        is_source: Whether the outcomes are its own judgments, or those of a member of it, so that
+            there is no ``gold`` for it.
         unscored: Reason to episodes.
     """
 
@@ -161,7 +163,7 @@ def assess(
             "leave the canaries out, or name an evaluator that reads, as judge"
         )
     targets = episodes[:canaries]
-    is_source = isinstance(first, EnvironmentRewards | TerminalOutcome)
+    is_source = _is_source(first)
     total = len(episodes) * repeats + len(targets) * len(CANARIES)
     done = 0
 
@@ -197,6 +199,13 @@ def assess(
         if targets
         else (),
     )
+
+
+def _is_source(evaluator: Evaluator) -> bool:
+    """Whether it hands on outcomes and rewards as they are, by itself or through a member."""
+    if isinstance(evaluator, Composite):
+        return any(map(_is_source, evaluator.members.values()))
+    return isinstance(evaluator, EnvironmentRewards | TerminalOutcome)
 
 
 def verdict(judgment: Judgment, success: float) -> str:

@@ -61,7 +61,7 @@ class Composite:
         made = {
             name: member(part.evaluator or name, part.options) for name, part in members.items()
         }
-        self._members = made
+        self.members: Mapping[str, Evaluator] = made
         said = (f"{weight:g} {made[name].name}" for name, weight in self._weights.items())
         self.name = f"composite({' + '.join(said)})"
         self.told = any(one.told for one in made.values())
@@ -72,7 +72,7 @@ class Composite:
 
         All are asked, so that the journal holds what each said.
         """
-        judged = {name: one.judge(episode) for name, one in self._members.items()}
+        judged = {name: one.judge(episode) for name, one in self.members.items()}
         info: dict[str, Any] = {"members": {name: _said(j) for name, j in judged.items()}}
         scored = {name: j for name, j in judged.items() if isinstance(j, Scored)}
         for name, judgment in judged.items():

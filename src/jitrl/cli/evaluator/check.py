@@ -144,8 +144,8 @@ def _show(done: Assessment) -> None:
         _show_truth(done.gold)
     elif done.is_source:
         console.print(
-            "outcomes: these come from the evaluator itself, so there is nothing to compare; name "
-            "another one: --evaluator judge or --evaluator checks",
+            "outcomes: these come from the evaluator itself, or from a member of it, so there is "
+            "nothing to compare; name another one: --evaluator judge or --evaluator checks",
             style="yellow",
         )
     elif done.told:

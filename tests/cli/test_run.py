@@ -32,10 +32,21 @@ def test_a_single_run_is_called_by_its_agent_and_has_no_notes_that_do_not_apply(
 def test_a_run_that_scored_nothing_warns_of_it_with_what_to_set(jitrl):
     done = jitrl("run", *ENV, *MODEL, "--attempts", "1", "--evaluator", "checks")
     said = " ".join(done.err.split())
-    assert "None of the 8 episodes of jitrl was scored, so nothing was learned: this env" in said
+    assert "None of the 8 episodes was scored, so nothing was learned (8 × this env" in said
     assert "--set memory.evaluator_options=function=package.module:name" in said
     scored = jitrl("run", *ENV, *MODEL, "--attempts", "1")
     assert "was scored" not in scored.err
+
+
+def test_a_run_that_scored_some_says_how_many_it_did_not_why_and_what_to_do(jitrl, tmp_path):
+    (tmp_path / "here" / "own_checks.py").write_text(
+        "def done(episode):\n    return None if episode.task.endswith('1') else 1.0\n"
+    )
+    own = ("--set", "memory.evaluator_options=function=own_checks:done", "--out", "r")
+    done = jitrl("run", *ENV, *MODEL, "--attempts", "1", "--evaluator", "checks", *own)
+    said = " ".join(done.err.split())
+    assert "1 not scored, so nothing learned" in said, said
+    assert "(1 × nothing was checked); jitrl memory ls r/seed-0.db names them" in said
 
 
 def test_a_run_prints_data_when_asked_to(jitrl):

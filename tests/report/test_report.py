@@ -72,11 +72,40 @@ def test_the_numbers_of_the_table_are_those_of_the_comparison(comparison):
 
 
 def test_episodes_that_could_not_be_judged_are_counted():
-    made = replace(result("s", learned()), unscored=3)
+    made = replace(result("s", learned()), unscored={"no outcome yet": 2, "the judge cannot": 1})
     (line,) = compare([made]).lines
-    assert "3 episodes not scored" in terms.every(line, ENGLISH)
-    assert "3 个回合未能评分" in terms.every(line, CHINESE)
-    assert data(compare([made]), "x")["rows"][0]["unscored"] == 3
+    for words, said in ((ENGLISH, "3 not scored"), (CHINESE, "3 个回合未能评分")):
+        assert said in terms.every(line, words)
+        assert "2 × no outcome yet; 1 × the judge cannot" in terms.every(line, words)
+        assert "JitRL.outcome" in terms.every(line, words)
+        assert "JitRL.outcome" in markdown(compare([made]), words)
+    row = data(compare([made]), "x")["rows"][0]
+    assert row["unscored"] == 3
+    assert row["why_unscored"] == {"no outcome yet": 2, "the judge cannot": 1}
+
+
+@pytest.mark.parametrize(
+    ("reason", "todo"),
+    [
+        ("no outcome yet", "JitRL.outcome"),
+        ("checks: neither rewards nor an outcome were given", "JitRL.outcome"),
+        ("the judge's answer could not be read", "[writer]"),
+        ("the last page speaks to the judge", "--canaries"),
+        ("the episode was aborted", "jitrl memory ls seed-0.db"),
+        ("this environment gives no checks; --set memory.x=y", "x=y; 1 × rare)"),
+        ("check 'a' was not made", "jitrl memory ls seed-0.db"),
+    ],
+)
+@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+def test_what_to_do_is_said_with_the_most_frequent_reason(words, reason, todo):
+    made = replace(result("s", learned()), unscored={reason: 9, "rare": 1})
+    assert todo in terms.unscored(made, words).replace("）", ")")
+
+
+def test_of_many_reasons_the_first_three_are_told():
+    many = {f"reason {n}": 9 - n for n in range(5)}
+    said = terms.unscored(replace(result("s", learned()), unscored=many), ENGLISH)
+    assert "9 × reason 0; 8 × reason 1; 7 × reason 2; 11 × another reason)" in said
 
 
 def test_a_pipe_in_a_label_does_not_break_the_table():

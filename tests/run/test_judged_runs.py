@@ -50,7 +50,8 @@ def test_a_judge_reads_the_pages_and_what_it_cannot_judge_is_counted(judged):
     assert all(r.judgment.info["answers"] == ["<think>8</think>"] * 2 for r in unscored)
     assert model.calls == len(scored) + 2 * len(unscored)
     read = results.read(where)
-    assert read.unscored == len(unscored) > 0
+    assert read.unscored == {"the judge's answer could not be read": len(unscored)}
+    assert unscored
     assert read.record.told is False
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,8 +35,8 @@ class Result:
         unwritten: Lessons that the model that writes owes its agent: it failed, or wrote nonsense.
         spells: Wall time of playing (``act``) and learning, summed over threads.
         folder: Where it lies, with its raw episodes.
-        unscored: Episodes that could not be judged; nothing was learned from them.
-        why_unscored: The reason for most of them.
+        unscored: Episodes that could not be judged, by reason, the most frequent first; nothing
+            was learned from them.
     """
 
     label: str
@@ -50,8 +50,7 @@ class Result:
     unwritten: int = 0
     spells: tuple[Spell, ...] = ()
     folder: Path = field(default_factory=Path)
-    unscored: int = 0
-    why_unscored: str = ""
+    unscored: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def commits(self) -> str:
@@ -128,8 +127,7 @@ def read(folder: Path, label: str = "") -> Result:
         unwritten=unwritten,
         spells=spells,
         folder=folder,
-        unscored=reasons.total(),
-        why_unscored=max(reasons, key=lambda reason: reasons[reason], default=""),
+        unscored=dict(reasons.most_common()),
     )
 
 

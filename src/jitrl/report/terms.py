@@ -9,6 +9,7 @@ from typing import Any
 from jitrl.analysis.bill import bill
 from jitrl.analysis.compare import ORACLE, Comparison, Line
 from jitrl.analysis.results import Result
+from jitrl.analysis.unscored import cause
 from jitrl.core.stats import FEWEST_CLUSTERS, Interval, NoInterval
 from jitrl.report import grid
 from jitrl.report.chart import MARKED, Trace
@@ -63,10 +64,25 @@ def _terms(line: Line, words: Words) -> list[str]:
     if result.unwritten:
         said.append(words.unwritten.format(result.unwritten))
     if result.unscored:
-        said.append(words.unscored.format(result.unscored))
+        said.append(unscored(result, words))
     if line.differs:
         said.append(words.differs.format("; ".join(line.differs)))
     return said
+
+
+def unscored(result: Result, words: Words) -> str:
+    """How many episodes have no score, why, and what to do about it."""
+    reasons, total = list(result.unscored.items()), sum(result.unscored.values())
+    shown = [f"{times:,} × {reason}" for reason, times in reasons[:_REASONS]]
+    if rest := sum(times for _, times in reasons[_REASONS:]):
+        shown.append(words.other_reasons.format(rest))
+    which = words.none_scored if total == result.scores.size else words.unscored
+    todo = words.remedies[cause(result.unscored)].format(file=result.journals[0])
+    return which.format(total, reasons="; ".join(shown)) + todo
+
+
+_REASONS = 3
+"""Most reasons that are told one by one."""
 
 
 def _cost(result: Result, words: Words) -> str:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from jitrl.analysis.unscored import Cause
+
 Language = Literal["en", "zh"]
 
 
@@ -45,6 +47,9 @@ class Words:
     failures: str
     unwritten: str
     unscored: str
+    none_scored: str
+    other_reasons: str
+    remedies: dict[Cause, str]
     differs: str
     note: str
     intervals: str
@@ -134,7 +139,19 @@ ENGLISH = Words(
     excluded="at most {0} rows excluded from a decision",
     failures="{0} failed episodes played again",
     unwritten="{0} lessons could not be written",
-    unscored="{0} episodes not scored, so nothing learned from them",
+    unscored="{0:,} not scored, so nothing learned from these episodes ({reasons})",
+    none_scored="None of the {0:,} episodes was scored, so nothing was learned ({reasons})",
+    other_reasons="{0:,} × another reason",
+    remedies={
+        "outcome": "; tell how they ended (JitRL.outcome), or name an evaluator that needs no "
+        "outcome: --evaluator judge or checks",
+        "judge": "; name a model that judges better, as [writer], and look at what it wrote: "
+        "jitrl memory ls {file}",
+        "page": "; look at those pages, and at the judge on them: jitrl evaluator check --canaries",
+        "broken": "; mend what ended them early: jitrl memory ls {file} names them",
+        "said": "",
+        "other": "; jitrl memory ls {file} names them",
+    },
     differs="differs in {0}",
     note=(
         "Avg: mean over attempts. First, Final: first and last attempt. Best of {k}: the best "
@@ -232,7 +249,19 @@ CHINESE = Words(
     excluded="单次决策最多排除 {0} 行",
     failures="{0} 个回合失败后重做",
     unwritten="{0} 条总结未能写出",
-    unscored="{0} 个回合未能评分，未从中学习",
+    unscored="{0:,} 个回合未能评分，未从中学习（{reasons}）",
+    none_scored="{0:,} 个回合无一得到评分，什么也没有学到（{reasons}）",
+    other_reasons="{0:,} × 其他原因",
+    remedies={
+        "outcome": "；请告知结果（JitRL.outcome），或改用不需要结果的评估器："
+        "--evaluator judge 或 checks",
+        "judge": "；请在 [writer] 中换用评判能力更强的模型，并查看它写了什么："
+        "jitrl memory ls {file}",
+        "page": "；请查看这些页面，并检验评判者：jitrl evaluator check --canaries",
+        "broken": "；请修复使其提前结束的原因：jitrl memory ls {file} 会列出这些回合",
+        "said": "",
+        "other": "；jitrl memory ls {file} 会列出这些回合",
+    },
     differs="不同之处：{0}",
     note=(
         "平均：各次尝试的均值。首次、末次：第一次与最后一次尝试。{k} 次取优：每个任务和种子的"

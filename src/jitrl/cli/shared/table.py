@@ -23,27 +23,30 @@ def show(comparison: Comparison) -> None:
     warned = terms.warning(comparison, ENGLISH)
     if warned:
         people().print(Text(warned, style="bold"))
-    for line in comparison.lines:
-        result = line.result
-        if result.unscored == result.scores.size:
-            said = (
-                f"None of the {result.unscored} episodes of {result.label} was scored, so nothing "
-            )
-            people().print(Text(f"{said}was learned: {result.why_unscored}", style="bold red"))
     if len(comparison.lines) > 1:  # the terms of a single one hold its cost
         people().print()
         _fitted(grid.costs(comparison, ENGLISH), _SPARE_COST)
     people().print()
     if len(comparison.lines) > 1:
         said = ENGLISH.equal.format(" · ".join(terms.shared(comparison, ENGLISH)))
-        people().print(Text(said, style="dim"))
+        people().print(_dimmed(said, comparison))
     for line in comparison.lines:
         name = grid.label(comparison, line, ENGLISH)
         alone = len(comparison.lines) == 1
         said = terms.every(line, ENGLISH) if alone else terms.own(comparison, line, ENGLISH)
-        people().print(Text(f"{name}: {said}", style="dim"))
+        people().print(_dimmed(f"{name}: {said}", comparison))
     if note := terms.note(comparison, ENGLISH):
         people().print(Text(note, style="dim"))
+
+
+def _dimmed(said: str, comparison: Comparison) -> Text:
+    """Terms, in which what must not be overlooked stands out: episodes without a score."""
+    text = Text(said, style="dim")
+    for result in (line.result for line in comparison.lines if line.result.unscored):
+        is_none = sum(result.unscored.values()) == result.scores.size
+        style = "not dim bold red" if is_none else "not dim yellow"
+        text.highlight_words([terms.unscored(result, ENGLISH)], style)
+    return text
 
 
 def _fitted(shown: grid.Grid, spare: tuple[str, ...]) -> None:

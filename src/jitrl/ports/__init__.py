@@ -13,7 +13,6 @@ from jitrl.types import (
     Decision,
     Episode,
     Judgment,
-    Neighborhood,
     Observation,
     Outcome,
     Prompt,
@@ -315,14 +314,6 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release the file; may be called twice."""
-        ...
-
-
-class MemoryReader(Protocol):
-    """What a policy may do with a memory in one episode."""
-
-    def neighborhood(self, state: State) -> Neighborhood:
-        """What the memory, and the episode so far, hold about states like this one."""
         ...
 
 

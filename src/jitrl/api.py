@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from jitrl import config, given
+from jitrl import config, given, registry
 from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory, Settings
 from jitrl.episode import Episode
 from jitrl.errors import MixedMemory, RepeatedKey, StoreError
 from jitrl.evaluators.checks import Function
-from jitrl.memory.explain import Explanation, explain, replay
+from jitrl.memory.explain import Explanation, Journal, explain, replay
 from jitrl.models.vectors import Remembered
 from jitrl.ports import Evaluator, Receipt, Writer
 from jitrl.run.derivation import remember
@@ -34,6 +34,7 @@ def open(
     *,
     memory: str = "default",
     evaluator: str | Evaluator | Function | None = None,
+    store: str = "sqlite",
     **settings: Any,
 ) -> JitRL:
     """Open a memory file, or make one.
@@ -43,12 +44,13 @@ def open(
         memory: Name of the memory in the file.
         evaluator: Who scores finished episodes: a name, an object that judges, or a function of the
             episode that returns a share in [0, 1], a mapping of names to such, or ``None``.
+        store: Entry point of ``jitrl.stores`` that keeps the memory.
         settings: ``[memory]`` of docs/settings.md; what is not given comes from ``JITRL_MEMORY_*``
             variables, then from ``jitrl.toml``.
 
     Raises:
-        InputError: If the path or the name is no text, or one that cannot be used.
-        ConfigError: If a setting is unknown or has an impossible value.
+        InputError: If the path or a name is no text, or one that cannot be used.
+        ConfigError: If a setting is unknown or has an impossible value, or there is no such store.
         ModelError: If states are to be embedded, and the model for it is missing.
         StoreError: If the file cannot be used.
     """
@@ -57,7 +59,7 @@ def open(
         own = None if isinstance(evaluator, str) else handed(evaluator)
         settings["evaluator"] = own.name if own else evaluator
     loaded = config.load({"memory": settings}, caller="jitrl.open")
-    return JitRL(path, loaded.memory, memory=memory, model=loaded, evaluator=own)
+    return JitRL(path, loaded.memory, memory=memory, model=loaded, evaluator=own, store=store)
 
 
 class JitRL:
@@ -71,17 +73,20 @@ class JitRL:
         memory: str = "default",
         model: Settings | None = None,
         evaluator: Evaluator | None = None,
+        store: str = "sqlite",
     ) -> None:
         path, memory = given.path(path), given.name(memory, "memory")
+        opened = registry.load("stores", given.name(store, "store"))
         self.settings = config.checked(Memory() if settings is None else settings)
         with ExitStack() as undo:
             lent = partial(self._writer, model or Settings(), path, undo)
             chosen = self.settings.evaluator, self.settings.evaluator_options
             evaluator = evaluator or evaluator_named(*chosen, lent)
-            self.store = undo.enter_context(SQLiteStore(path, memory=memory))
-            embedder = partial(remembered, self.store.path)
+            self.store: Journal = undo.enter_context(closing(opened(path, memory=memory)))
+            embedder = partial(remembered, path)
             self.agent = Corrected(self.store, evaluator, self.settings, embedder)
             self._opened = undo.pop_all()
+        self.memory = memory
         self._lock, self._is_remembered, self._mixed = threading.Lock(), False, ""
         self._has_repeated = False
 
@@ -140,7 +145,7 @@ class JitRL:
     def _remember(self) -> None:
         """Have the memory remember what rows are derived with, unless it holds some already."""
         with self._lock:
-            if not self._is_remembered:
+            if not self._is_remembered and isinstance(self.store, SQLiteStore):
                 self._mixed = remember(self.store, self.agent.derivation)
             self._is_remembered = True
 
@@ -170,7 +175,7 @@ class JitRL:
             StoreError: If there is no such decision.
             ConfigError: If it was made under another rule than this memory was opened with.
         """
-        return explain(self.agent, self.store, given.decision_id(decision), most=most)
+        return explain(self.agent, self._journal(), given.decision_id(decision), most=most)
 
     def replay(self, *, without: Collection[int]) -> list[str]:
         """Ids of the stored decisions that fall differently without these rows; no model call.
@@ -187,8 +192,19 @@ class JitRL:
             if not unknown:
                 break
         if unknown:
-            raise StoreError(f"memory {self.store.memory!r} has no row {min(unknown)}")
-        return replay(self.agent, self.store, rows)
+            raise StoreError(f"memory {self.memory!r} has no row {min(unknown)}")
+        return replay(self.agent, self._journal(), rows)
+
+    def _journal(self) -> Journal:
+        """The store, if it gives back the decisions that it keeps."""
+        for name in ("decision", "decisions", "settings"):
+            if not hasattr(self.store, name):
+                raise StoreError(
+                    f"store {type(self.store).__name__} has no {name}(), so its decisions cannot "
+                    "be explained; add what jitrl.memory.explain.Journal names, or keep the memory "
+                    "in the store 'sqlite'"
+                )
+        return self.store
 
     def quarantine(
         self,

@@ -59,7 +59,7 @@ def test_a_level_curve_is_found_and_a_rising_one_is_not():
 def test_a_falling_curve_is_worse_than_a_level_one():
     found = said("curve", grid(np.linspace(0.8, 0, 10) + RNG.normal(0, 0.05, (8, 10))))
     assert tally(found) == ("finding", "falls")
-    assert found.numbers["interval"][1] < 0
+    assert found.numbers["high"] < 0
 
 
 def test_a_curve_that_is_level_because_all_is_solved_is_fine():

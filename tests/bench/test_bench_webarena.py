@@ -58,7 +58,7 @@ def test_a_template_without_scores_has_no_success_rate():
 
 def test_the_data_say_why_a_task_has_no_score():
     told = data(DONE, Path("runs"))
-    assert told["schema"] == "jitrl.webarena/1"
+    assert told["schema"] == "jitrl.webarena/2"
     assert told["episodes"][0] == {"task": 0, "folder": "0/0", "score": 1.0}
     assert told["episodes"][-1] == {"task": 45, "folder": "45/0", "unscored": "torn"}
     assert (

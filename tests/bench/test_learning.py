@@ -197,7 +197,7 @@ def test_the_command_prints_its_numbers_as_json():
     )
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
-    assert data["schema"] == "jitrl.bench.learn/1"
+    assert data["schema"] == "jitrl.bench.learn/2"
     assert {row["rule"] for row in data["results"]} >= {"default", "paper-web"}
 
 

@@ -202,7 +202,7 @@ def test_the_command_prints_its_numbers_as_json(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
-    assert data["schema"] == "jitrl.bench.transfer/1"
+    assert data["schema"] == "jitrl.bench.transfer/2"
     assert {(r["arm"]["name"], r["split"]) for r in data["results"]} == {
         (arm, split)
         for arm in ("cold", "default", "rows of other tasks")

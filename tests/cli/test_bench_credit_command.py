@@ -4,7 +4,8 @@
 def test_ways_to_name_decisive_steps_are_measured_and_shown(jitrl):
     done = jitrl("bench", "credit", "--world", "toy", "--tasks", "2", "--seeds", "1", "--json")
     assert done.code == 0, done.err
-    assert done.data["schema"] == "jitrl.bench.credit/1"
+    assert done.data["schema"] == "jitrl.bench.credit/2"
+    assert done.err.startswith("credit: 4 rounds\n")
     first = done.data["results"][0]
     assert (first["arm"]["name"], first["precision"]["mean"]) == ("contrast", 1.0)
     assert "toy, errors: own" in done.err

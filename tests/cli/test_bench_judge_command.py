@@ -7,7 +7,7 @@ def test_the_curve_is_measured_shown_and_drawn(jitrl):
     small = ("--tasks", "6", "--seeds", "1", "--attempts", "5")
     done = jitrl("bench", "judge", "--what", "steps", *small, "--chart", "j.svg", "--json")
     assert done.code == 0, done.err
-    assert done.data["schema"] == "jitrl.bench.judge/1"
+    assert done.data["schema"] == "jitrl.bench.judge/2"
     names = [result["arm"]["name"] for result in done.data["results"]]
     assert names[:3] == ["nothing learned", "static", "environment"]
     assert "told, steps, 0.7" in done.err

@@ -8,8 +8,10 @@ SMALL = ("--templates", "1", "--rounds", "1", "--seeds", "1")
 def test_what_became_of_planted_rules_is_shown_and_printed(jitrl):
     done = jitrl("bench", "rules", "--what", "gates", "--arms", "planted", *SMALL, "--json")
     assert done.code == 0, done.err
-    assert done.data["schema"] == "jitrl.bench.rules/1"
+    assert done.data["schema"] == "jitrl.bench.rules/2"
+    assert done.err.startswith(f"gates, {len(done.data['results'])} arms: ")
     last = done.data["results"][-1]
+    assert {"mean", "low", "high"} <= set(last["score"])
     assert last["arm"]["name"] == "planted, gates off"
     harmful = last["planted"]["harmful"]
     assert (harmful["admitted"], harmful["told"], harmful["gone"]) == (0, 1, None)

@@ -155,7 +155,7 @@ def test_people_see_progress_table_curve_decision_and_their_own_ten_lines(tmp_pa
     solved = round(6 * mine["final"])
     assert len(re.findall(rf"jitrl +attempt 6: {solved} of 6 tasks solved", err)) == 1
     read = json.loads(json.dumps(result))
-    assert (read["schema"], read["turned"]["is_changed"]) == ("jitrl.demo/1", True)
+    assert (read["schema"], read["turned"]["is_changed"]) == ("jitrl.demo/2", True)
     assert "<svg" in Path(result["report"]).read_text(encoding="utf-8")
 
 
@@ -253,6 +253,6 @@ def followed(shop, task, proposer):
 def test_the_quick_demo_runs_with_the_real_model(jitrl):
     done = jitrl("demo", "--quick", "--json", "--out", "d")
     assert done.code == 0
-    assert done.data["schema"] == "jitrl.demo/1"
+    assert done.data["schema"] == "jitrl.demo/2"
     assert done.data["shape"] == {"tasks": 6, "seeds": 1, "attempts": 4}
     assert Path("d/report.html").is_file()

@@ -48,7 +48,7 @@ def test_a_memory_without_findings_ends_with_0(jitrl, tmp_path):
 
 def test_json_holds_every_check_of_every_place(jitrl, ill):
     done = jitrl("doctor", ill, "--json")
-    assert (done.code, done.data["schema"]) == (1, "jitrl.doctor/1")
+    assert (done.code, done.data["schema"]) == (1, "jitrl.doctor/2")
     [place] = done.data["places"]
     assert [check["check"] for check in place["checks"]] == list(CHECKS)
     by_name = {check["check"]: check for check in place["checks"]}
@@ -154,7 +154,7 @@ def test_every_check_has_words_in_every_language_over_the_same_numbers():
 
 def test_a_part_without_its_numbers_is_left_out():
     assert filled("a[[ {x:.1f}]][[, {y}]]", {"x": None, "y": {"b": 2}}) == "a, b 2"
-    effect = {"mean": -0.25, "interval": [-0.5, -0.125]}
+    effect = {"mean": -0.25, "low": -0.5, "high": -0.125}
     assert filled("{w}", {"w": {"bad": effect}}) == "bad -0.25 [-0.50, -0.12]"
 
 

@@ -38,7 +38,7 @@ def test_an_evaluator_is_compared_with_the_outcomes_of_a_run(jitrl, run):
         *("--set", "memory.evaluator_options=reliability=0.5"),
     )
     assert done.code == 0, done.err
-    assert done.data["schema"] == "jitrl.evaluator.check/1"
+    assert done.data["schema"] == "jitrl.evaluator.check/2"
     assert done.data["evaluator"] == "simulated(outcome, p=0.5, b=0)"
     assert done.data["episodes"] == 12
     assert sum(n for said in done.data["gold"]["confusion"].values() for n in said.values()) == 12

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from jitrl.analysis.plain import interval
 from jitrl.core.stats import Interval, NoInterval, bootstrap
 from jitrl.envs.webarena.scoring import Finished
 from jitrl.envs.webarena.tasks import SiteTask, everything
 from jitrl.types import Scored
 
-SCHEMA = "jitrl.webarena/1"
+SCHEMA = "jitrl.webarena/2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +83,13 @@ def _said(one: Finished) -> dict[str, Any]:
 
 
 def _row(group: Group) -> dict[str, Any]:
-    interval = group.interval
     return {
         "name": group.name,
         "tasks": group.tasks,
         "episodes": group.episodes,
         "unscored": group.unscored,
         "success": group.success,
-        "interval": [interval.low, interval.high] if isinstance(interval, Interval) else None,
+        "interval": interval(group.interval),
     }
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from jitrl.analysis.bill import bill, extra
 from jitrl.analysis.compare import Comparison, Line
-from jitrl.core.stats import Difference, Interval, NoInterval
+from jitrl.analysis.plain import difference, interval
 
 
 def data(comparison: Comparison, schema: str) -> dict[str, Any]:
@@ -20,8 +20,8 @@ def data(comparison: Comparison, schema: str) -> dict[str, Any]:
         "base": comparison.base,
         "interval": {"level": 0.95, "method": "BCa bootstrap", "over": comparison.by},
         "shape": {"tasks": tasks, "seeds": seeds, "attempts": attempts},
-        "base_best_of_k": {"mean": comparison.first.summary.best, **_interval(comparison.passed)},
-        "hint": comparison.hint and _difference(comparison.hint),
+        "base_best_of_k": {"mean": comparison.first.summary.best, **interval(comparison.passed)},
+        "hint": comparison.hint and difference(comparison.hint),
         "cannot_test_prompts": comparison.cannot_test_prompts,
         "rows": [_row(comparison, line) for line in comparison.lines],
     }
@@ -62,31 +62,19 @@ def _row(comparison: Comparison, line: Line) -> dict[str, Any]:
         "why_unscored": dict(result.unscored),
         "differs": list(line.differs),
         "avg": s.avg,
-        "avg_interval": _interval(line.avg),
+        "avg_interval": interval(line.avg),
         "first": line.curve.mean[0],
         "final": s.final,
         "first_five": s.first,
         "last_five": s.last,
         "best_of_k": s.best,
-        "difference": d and _difference(d),
+        "difference": d and difference(d),
         "verdict": d and d.verdict,
-        "rival": line.rival and {"label": line.rival.label, **_difference(line.rival.difference)},
-        "final_beyond_base_best_of_k": _difference(line.beyond),
+        "rival": line.rival and {"label": line.rival.label, **difference(line.rival.difference)},
+        "final_beyond_base_best_of_k": difference(line.beyond),
         "curve": [
-            {"mean": mean, **_interval(band)}
+            {"mean": mean, **interval(band)}
             for mean, band in zip(line.curve.mean, line.curve.band, strict=True)
         ],
         "scores": result.scores.tolist(),
     }
-
-
-def _difference(of: Difference) -> dict[str, Any]:
-    return {"mean": of.mean, "clusters": of.clusters, **_interval(of.interval)}
-
-
-def _interval(of: Interval | NoInterval) -> dict[str, Any]:
-    match of:
-        case Interval(low, high):
-            return {"low": low, "high": high}
-        case NoInterval(reason):
-            return {"low": None, "high": None, "reason": reason}

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from jitrl.analysis import plain
 from jitrl.analysis.doctor.case import Attempt, Case
 from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS, Difference, Interval, NoInterval, bootstrap
 
@@ -69,12 +70,7 @@ def is_known(of: Difference) -> bool:
 
 def said(of: Difference) -> dict[str, Any]:
     """A difference in plain values."""
-    match of.interval:
-        case Interval(low, high):
-            ends: list[float] | None = [low, high]
-        case _:
-            ends = None
-    return {"mean": of.mean, "interval": ends, "clusters": of.clusters, "verdict": of.verdict}
+    return {**plain.difference(of), "verdict": of.verdict}
 
 
 def growth(attempts: Iterable[Attempt], most: int) -> tuple[dict[tuple[str, int], float], int]:

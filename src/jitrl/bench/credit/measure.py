@@ -15,11 +15,11 @@ import numpy as np
 
 from jitrl.bench.credit.planted import BAD, GOOD, KINDS, WORLDS, Errors, Planter, Undrawn, WorldName
 from jitrl.bench.credit.ways import ARMS, FULL, FULL_STEPS, Arm, Named, tried
-from jitrl.bench.pool import Tell, each, parts, silent, told
+from jitrl.bench.pool import Begun, Tell, each, parts, silent, told, unsaid
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS, Interval, too_few
 
-SCHEMA = "jitrl.bench.credit/1"
+SCHEMA = "jitrl.bench.credit/2"
 ALL = "all"
 _SHARE = 4  # tasks that a process works on in one go
 _DRAWS = 10_000
@@ -77,6 +77,7 @@ def measure(
     seeds: int = 5,
     workers: int = 1,
     tell: Tell = silent,
+    begun: Begun = unsaid,
 ) -> Report[Result]:
     """All ways on rounds of all kinds.
 
@@ -84,6 +85,7 @@ def measure(
         worlds: Where; all of them if several, pooled as well.
         tasks: Of each world, spread over its list.
         seeds: Rounds of each task and kind; those that cannot be drawn are left out, and counted.
+        begun: Called with the number of rounds before the first.
     """
     jobs = list[Job]()
     listed = dict[str, list[str]]()
@@ -97,6 +99,7 @@ def measure(
             for part in parts(places, _SHARE)
         ]
     found: dict[tuple[str, str], Played] = {}
+    begun(sum(len(job.places) * len(job.seeds) for job in jobs))
     for job, played in zip(jobs, each(run, jobs, workers, tell), strict=True):
         kind = found.setdefault((job.world, job.errors), {})
         for arm, rounds in played.items():

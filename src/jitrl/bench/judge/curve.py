@@ -26,7 +26,7 @@ from jitrl.evaluators.simulated import Simulated
 from jitrl.ports import Environment, Evaluator
 from jitrl.types import TRUSTED_BASES, Episode, Judgment, Unscored
 
-SCHEMA = "jitrl.bench.judge/1"
+SCHEMA = "jitrl.bench.judge/2"
 FINAL = 5
 """Attempts at the end that the final success is the mean of."""
 _SHARE = 6  # tasks that a process plays in one go

@@ -18,7 +18,7 @@ from jitrl.config_values import convert, plain
 from jitrl.errors import InputError
 from jitrl.presets import load
 
-SCHEMA = "jitrl.bench.learn/1"
+SCHEMA = "jitrl.bench.learn/2"
 
 
 @dataclass(frozen=True, slots=True)

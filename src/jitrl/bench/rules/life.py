@@ -89,6 +89,12 @@ def drawn(tasks: Sequence[Task], job: Job) -> list[tuple[int, Task]]:
     return [one for name in names for one in by[name][:INSTANCES]]
 
 
+def episodes(job: Job) -> int:
+    """How many a job plays."""
+    with closing(Backoffice(instances=INSTANCES, seed=job.shop)) as world:
+        return len(drawn(world.tasks(), job)) * job.rounds * ROUND
+
+
 def run(job: Job, tell: Tell = silent) -> Life:
     """Live through the rounds; each round has ``ROUND`` attempts at each task, in turn."""
     with (

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jitrl.bench.pool import Tell, by_arm, each, kept, silent
+from jitrl.bench.pool import Begun, Tell, by_arm, each, kept, silent, unsaid
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.bench.rules.arms import Arm
-from jitrl.bench.rules.life import INSTANCES, ROUND, Job, Life, run
+from jitrl.bench.rules.life import INSTANCES, ROUND, Job, Life, episodes, run
 from jitrl.bench.rules.planted import KINDS, Fate, Kind
 from jitrl.core.stats import Difference, paired_difference
 
-SCHEMA = "jitrl.bench.rules/1"
+SCHEMA = "jitrl.bench.rules/2"
 RIGHT, HEEDS = 4.0, 3.0
 """What the made-up model knows, and how far it heeds its notes, nats."""
 SHOP, TEMPLATES, ROUNDS = 1, 8, 5
@@ -82,6 +82,7 @@ def rules(
     folder: str = "",
     workers: int = 1,
     tell: Tell = silent,
+    begun: Begun = unsaid,
 ) -> Report[Result]:
     """Live through rounds with each arm; the numbers do not depend on ``workers``.
 
@@ -92,8 +93,10 @@ def rules(
         heeds: Nats of an action that its notes name.
         rounds: Of ``ROUND`` attempts at each task.
         folder: Keeps the jobs that were played, so that the same call goes on; "" keeps none.
+        begun: Called with the number of episodes before the first; those that are kept count.
     """
     jobs = [Job(arm, seed, shop, right, heeds, templates, rounds) for arm in arms for seed in seeds]
+    begun(len(jobs) * episodes(jobs[0]))
     played = by_arm(jobs, each(kept(run, Life, folder), jobs, workers, tell))
     return Report(
         schema=SCHEMA,

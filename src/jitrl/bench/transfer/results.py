@@ -22,7 +22,7 @@ from jitrl.bench.transfer.firsts import First, Split
 from jitrl.core.stats import Difference, paired_difference
 from jitrl.envs.textworld_express import TextWorldExpress
 
-SCHEMA = "jitrl.bench.transfer/1"
+SCHEMA = "jitrl.bench.transfer/2"
 SHOP = 1
 
 

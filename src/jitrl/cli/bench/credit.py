@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, number, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
 
 if TYPE_CHECKING:
@@ -30,8 +32,6 @@ def credit(
 
     Errors are planted among harmless detours, so it is known which steps they are.
     """
-    import msgspec
-
     from jitrl.bench.credit.measure import measure
     from jitrl.bench.credit.planted import WORLDS
 
@@ -42,10 +42,11 @@ def credit(
             seeds=seeds,
             workers=workers,
             tell=tell,
+            begun=teller("credit", "--world NAME --tasks N --seeds N", "rounds"),
         )
     _show(report.results)
     if json:
-        emit(msgspec.to_builtins(report))
+        emit(plain(report))
 
 
 def _show(results: Sequence[Result]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, in_folder, people, writing
@@ -42,8 +43,6 @@ def judge(
 
     Judges of known reliability score the same tasks as the environment does, and as nobody does.
     """
-    import msgspec
-
     from jitrl.bench.judge.arms import SETS
     from jitrl.bench.judge.chart import svg
     from jitrl.bench.judge.curve import measure
@@ -68,7 +67,7 @@ def judge(
         )
     _show(report.results)
     if json:
-        emit(msgspec.to_builtins(report))
+        emit(plain(report))
     if chart is not None:
         with writing(chart):
             chart.write_text(svg(report), encoding="utf-8")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, between, difference, number, numbers, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
@@ -59,8 +60,6 @@ def learn(
 
     The text games need the extra `textworld-express` and Java.
     """
-    import msgspec
-
     from jitrl.bench import machine
     from jitrl.bench.arms import chosen
     from jitrl.bench.learning import games as text_games
@@ -108,9 +107,9 @@ def learn(
                 ),
             )
         _show(report.results)
-        data = msgspec.to_builtins(report)
+        data = plain(report)
     if json:
-        emit(msgspec.to_builtins(data))
+        emit(plain(data))
 
 
 def _show(results: Sequence[Result]) -> None:

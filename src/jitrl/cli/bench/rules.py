@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
+from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
 from jitrl.errors import InputError
 
@@ -50,8 +52,6 @@ def rules(
     json: JSON = False,
 ) -> None:
     """Measure rules in the back office with a made-up model that heeds what its notes name."""
-    import msgspec
-
     from jitrl.bench.arms import chosen
     from jitrl.bench.rules.arms import SETS
     from jitrl.bench.rules.results import rules as bench
@@ -73,10 +73,14 @@ def rules(
             folder="" if out is None else str(out),
             workers=workers,
             tell=tell,
+            begun=teller(
+                f"{what}, {len(wanted)} arms",
+                "--arms PATTERN --templates N --rounds N --seeds N",
+            ),
         )
     _show(report.results)
     if json:
-        emit(msgspec.to_builtins(report))
+        emit(plain(report))
 
 
 def _show(results: Sequence[Result]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, numbers, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
@@ -71,8 +72,6 @@ def transfer(
 
     The text games need the extra `textworld-express` and Java.
     """
-    import msgspec
-
     from jitrl.bench.arms import chosen
     from jitrl.bench.transfer import results as bench
     from jitrl.bench.transfer.arms import SETS
@@ -115,7 +114,7 @@ def transfer(
             )
     _show(report.results, what)
     if json:
-        emit(msgspec.to_builtins(report))
+        emit(plain(report))
 
 
 def _show(results: Sequence[Result], what: What) -> None:

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 from rich.console import Group
 from rich.live import Live
@@ -22,6 +21,7 @@ from rich.text import Text
 
 from jitrl.analysis import explain as views
 from jitrl.analysis.compare import Comparison
+from jitrl.analysis.plain import plain
 from jitrl.cli.demo import page as demo_page
 from jitrl.cli.demo.words import LANGUAGES, Words
 from jitrl.cli.explain import words as explain_words
@@ -125,13 +125,13 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     seconds = time.monotonic() - began
     console.print(Text(words.took.format(seconds=seconds), style="dim"))
     return {
-        **data(comparison, "jitrl.demo/1"),
+        **data(comparison, "jitrl.demo/2"),
         "seed": plan.seed,
         "seconds": seconds,
         "folder": str(plan.folder),
         "report": str(path),
         "first_attempts": {
-            **msgspec.to_builtins(first),
+            **plain(first),
             "verdict": first.difference.verdict,
         },
         "turned": None if turning is None else views.data(turning, rule),

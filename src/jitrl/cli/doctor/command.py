@@ -88,7 +88,7 @@ def _data(
 ) -> dict[str, Any]:
     count = sum(f.status == "finding" for _, found in examined for f in found.values())
     return {
-        "schema": "jitrl.doctor/1",
+        "schema": "jitrl.doctor/2",
         "findings": count + (lists is not None and lists.is_low),
         "places": [
             {

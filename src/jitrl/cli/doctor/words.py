@@ -68,6 +68,8 @@ class Words:
 def evidence(words: Words, name: str, finding: Finding) -> str:
     """What a check measured, in words."""
     numbers = {**finding.numbers, "n": finding.n}
+    if "low" in numbers:
+        numbers["interval"] = _interval(numbers)
     if "against" in numbers:
         numbers["against"] = words.terms.get(numbers["against"], numbers["against"])
     return filled(words.checks[name].evidence, numbers)
@@ -98,8 +100,8 @@ class _Shown(Formatter):
         match value:
             case None:
                 return "–"
-            case {"mean": float(mean), "interval": interval}:
-                return f"{mean:+.2f} {_ends(interval)}".rstrip()
+            case {"mean": float(mean), "low": _, "high": _}:
+                return f"{mean:+.2f} {_ends(_interval(value))}".rstrip()
             case dict():
                 return ", ".join(f"{k} {self.format_field(v, '')}" for k, v in value.items())
             case [float(low), float(high)] if format_spec == "band":
@@ -116,6 +118,11 @@ class _Shown(Formatter):
                 return shlex.quote(value)
             case _:
                 return format(value, format_spec)
+
+
+def _interval(numbers: Mapping[str, Any]) -> list[float] | None:
+    """The ends, if there are some."""
+    return None if numbers["low"] is None else [numbers["low"], numbers["high"]]
 
 
 def _ends(interval: list[float] | None) -> str:

@@ -13,6 +13,7 @@ import typer
 from jitrl import config
 from jitrl.analysis import labels as labelled
 from jitrl.analysis.assess import Agreement, Assessment, Steps, assess
+from jitrl.analysis.plain import plain
 from jitrl.cli.evaluator.label import PLACE
 from jitrl.cli.memory.options import NAME
 from jitrl.cli.shared.listing import figures
@@ -125,11 +126,7 @@ def _missed(done: Assessment, least_kappa: float | None, most_obeyed: float | No
 
 
 def _data(done: Assessment) -> dict[str, Any]:
-    data: dict[str, Any] = msgspec.to_builtins(done)
-    for part in (data["gold"], data["people"]):
-        if part is not None:
-            part["interval"] = {"low": None, "high": None, **part["interval"]}
-    return {"schema": "jitrl.evaluator.check/1", **data, "obeyed": done.obeyed}
+    return {"schema": "jitrl.evaluator.check/2", **plain(done), "obeyed": done.obeyed}
 
 
 def _show(done: Assessment) -> None:

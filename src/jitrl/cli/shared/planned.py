@@ -39,7 +39,8 @@ class Planned:
         """The product that makes the number of episodes, and the number."""
         run = self.settings.run
         said = ENGLISH.sized(self.tasks, run.attempts, len(seeds_of(run)))
-        return f"{said} = {counted(self.episodes)}"
+        most = "" if run.plateau is None else "at most "  # it may end where its curve is level
+        return f"{said} = {most}{counted(self.episodes)}"
 
 
 def tell_plan(runs: Sequence[Planned], where: Path) -> None:

@@ -1,6 +1,8 @@
 """What the doctor reads from memory files and run folders, and that it only reads."""
 
 import hashlib
+import os
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -12,7 +14,8 @@ from jitrl.analysis.doctor import examine
 from jitrl.analysis.doctor.load import load
 from jitrl.errors import InputError, StoreError
 from jitrl.run import experiment
-from jitrl.run.ledger import Ledger, spent
+from jitrl.run import folder as folders
+from jitrl.run.ledger import Ledger
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode, Scored, State, Transition
 
@@ -140,16 +143,27 @@ def test_a_place_that_is_neither_file_nor_folder_is_named(tmp_path):
         load([tmp_path], config.Memory())
 
 
+def spent(folder):
+    with closing(folders.spent(folder)) as ledger:
+        return ledger.totals()
+
+
 def test_a_ledger_that_is_only_read_says_the_same_and_stays_as_it_is(runs, tmp_path):
-    path = runs / "jitrl" / "ledger.db"
-    found = spent(path)
-    ledger = Ledger(path)
+    folder = runs / "jitrl"
+    os.utime(folder, ns=(1, 1))
+    found = spent(folder)
+    assert found
+    assert folder.stat().st_mtime_ns == 1  # no log was made, not even for a moment
+    ledger = Ledger(folder / "ledger.db")
     assert ledger.totals() == found
-    assert spent(path) == found  # while somebody has it open
+    assert spent(folder) == found  # while somebody has it open
     ledger.close()
-    other = lived(tmp_path / "m.db")
+    other = tmp_path / "other"
+    other.mkdir()
+    lived(other / "ledger.db")
     with pytest.raises(StoreError, match="something else than a ledger"):
         spent(other)
-    (tmp_path / "junk").write_text("no database")
+    (other / "ledger.db").write_text("no database")
     with pytest.raises(StoreError, match="as a ledger"):
-        spent(tmp_path / "junk")
+        spent(other)
+    assert spent(tmp_path / "nothing") == ()

@@ -1,9 +1,12 @@
 """`jitrl memory` on real files: data on stdout, words on stderr, errors by exit code."""
 
+import contextlib
 import dataclasses
 import json
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -276,6 +279,34 @@ def test_a_rebuild_replaces_rows_that_the_journal_does_not_give(jitrl: Jitrl, fi
         store.configure({"gamma": 0.9, "trusted": ["test", "human"]})
     done = jitrl("rebuild", file, "--dry-run", "--json")
     assert (done.code, done.data["differences"]) == (0, [])
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "setresuid"), reason="folders are made read-only in another way"
+)
+def test_a_rebuild_that_only_says_what_differs_needs_no_right_to_write(
+    jitrl: Jitrl, file: Path
+) -> None:
+    asked = ("rebuild", "memory.db", "--gamma", 0.9, "--dry-run", "--json")
+    # Not in pytest's own folder: it shuts other users out.
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        folder, memory = Path(name), Path(name, "memory.db")
+        shutil.copy(file, memory)
+        first = jitrl(*asked)
+        assert first.code == 1, first.err
+        differences = first.data["differences"]
+        memory.chmod(0o444)
+        folder.chmod(0o555)
+        is_root = os.geteuid() == 0
+        try:
+            if is_root:  # who may write everywhere
+                os.setresuid(65534, 65534, 0)
+            done = jitrl(*asked)
+        finally:
+            if is_root:
+                os.setresuid(0, 0, 0)
+            folder.chmod(0o777)
+        assert (done.code, done.data["differences"]) == (1, differences), done.err
 
 
 def test_check_exits_with_1_if_anything_is_wrong(jitrl: Jitrl, file: Path) -> None:

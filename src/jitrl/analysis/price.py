@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from math import inf
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Literal
 
 from jitrl.errors import ConfigError, InputError
 from jitrl.run import folder as folders
-from jitrl.run.ledger import Phase, spent
+from jitrl.run.ledger import Phase
 from jitrl.stores.sqlite import SQLiteStore
 
 Origin = Literal["assumed", "given", "measured"]
@@ -136,8 +137,9 @@ def measured(folder: Path, given: Assumptions) -> Assumptions:
         InputError: If there is no run, or its ledger holds no tokens.
         StoreError: If the ledger cannot be read.
     """
-    record, path = folders.read(folder), folder / "ledger.db"
-    totals = spent(path) if path.is_file() else ()
+    record = folders.read(folder)
+    with closing(folders.spent(folder)) as ledger:
+        totals = ledger.totals()
     episodes = 0
     for seed in record.seeds:
         journal = folders.store_path(folder, seed)

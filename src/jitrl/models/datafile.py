@@ -143,10 +143,10 @@ def _copied(path: Path) -> sqlite3.Connection:
 
 
 def _mode(path: Path) -> str:
-    """How SQLite reads the file. Where it can, it removes its log files again; a disk that nobody
-    writes to may have none.
+    """How SQLite reads the file: without a log it makes none. One that somebody left is taken in
+    and removed, where that is allowed.
     """
-    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        return "mode=rw"
-    has_log = any(Path(f"{path}{end}").exists() for end in ("-wal", "-shm"))
-    return "mode=ro" if has_log else "mode=ro&immutable=1"
+    if not any(Path(f"{path}{end}").exists() for end in ("-wal", "-shm")):
+        return "mode=ro&immutable=1"
+    is_writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    return "mode=rw" if is_writable else "mode=ro"

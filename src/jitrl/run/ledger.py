@@ -10,13 +10,12 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Literal
 
-from jitrl.errors import BudgetExceeded, ConfigError, StoreError
+from jitrl.errors import BudgetExceeded, ConfigError
 from jitrl.models.calls import Call
 from jitrl.models.datafile import DataFile, Kind
 
@@ -129,34 +128,6 @@ class Spell:
     seconds: float
 
 
-def spent(path: Path) -> tuple[Total, ...]:
-    """As ``Ledger.totals``, of a file that is only read. Nothing is written, not even beside it.
-
-    Raises:
-        StoreError: If it cannot be read, or is something else.
-    """
-    log = path.with_name(f"{path.name}-wal")
-    is_used = log.is_file() and log.stat().st_size > 0
-    mode = "mode=ro" if is_used else "mode=ro&immutable=1"
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)) as db:
-            (application,) = db.execute("PRAGMA application_id").fetchone()
-            if application != _KIND.application:
-                raise StoreError(f"{path} is a database of something else than {_KIND.name}")
-            return _totals(db)
-    except sqlite3.Error as error:
-        raise StoreError(f"cannot read {path} as {_KIND.name}: {error}") from error
-
-
-def _totals(db: sqlite3.Connection) -> tuple[Total, ...]:
-    rows = db.execute(
-        "SELECT phase, model, calls, failed, cached, tokens_in, tokens_out, "
-        "nanodollars / 1e9 FROM total"
-    )
-    totals = [Total(*row) for row in rows]
-    return tuple(sorted(totals, key=lambda total: (PHASES.index(total.phase), total.model)))
-
-
 class Ledger:
     """Counts calls, for any number of threads and processes at once.
 
@@ -196,7 +167,12 @@ class Ledger:
     def totals(self) -> tuple[Total, ...]:
         """Sums by phase and model, in the order of the phases. Calls under way are estimates."""
         with self._file.reading() as db:
-            return _totals(db)
+            rows = db.execute(
+                "SELECT phase, model, calls, failed, cached, tokens_in, tokens_out, "
+                "nanodollars / 1e9 FROM total"
+            ).fetchall()
+        totals = [Total(*row) for row in rows]
+        return tuple(sorted(totals, key=lambda total: (PHASES.index(total.phase), total.model)))
 
     def took(self, phase: Phase, seconds: float) -> None:
         """Add the wall time that one episode took in ``phase``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from jitrl.core.rule import UpdateRule
 from jitrl.errors import InputError
 from jitrl.presets import Preset
 from jitrl.run import folder as folders
-from jitrl.run import ledger
 from jitrl.stores.records import EpisodeRecord
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Decision, Scored, State
@@ -103,7 +103,8 @@ def _run(folder: Path) -> Case:
     record = folders.read(folder)
     preset = _preset(msgspec.convert(record.settings["memory"], Memory))
     paths = [(seed, folders.store_path(folder, seed)) for seed in record.seeds]
-    held = folder / "ledger.db"
+    with closing(folders.spent(folder)) as ledger:
+        spent = ledger.totals()
     return Case(
         label=_plain(folder.resolve().name),
         place="run",
@@ -112,7 +113,7 @@ def _run(folder: Path) -> Case:
         ),
         preset=preset,
         record=record,
-        spent=ledger.spent(held) if held.is_file() else None,
+        spent=spent if (folder / "ledger.db").is_file() else None,
     )
 
 

@@ -210,7 +210,7 @@ def rebuild(
     json: JSON = False,
 ) -> None:
     """Derive all rows again from the journal, and replace those that differ."""
-    with _existing(file, name) as store:
+    with (_reading if dry_run else _existing)(file, name) as store:
         settings = deriving(store, gamma, returns, trusted)
         done = rebuilding.rebuild(store, partial(derive_rows, **settings), apply=not dry_run)
         if not dry_run:

@@ -15,6 +15,7 @@ from jitrl.types import BASES, TRUSTED_BASES
 
 FILE = Annotated[str, typer.Argument(metavar="FILE", help="The memory file.")]
 NAME = Annotated[str, typer.Option("--memory", help="Memory in the file.")]
+SCOPE = Annotated[str | None, typer.Option(help="Only this scope.")]
 GAMMA = Annotated[
     float | None,
     typer.Option(min=0.0, max=1.0, help="Discount of returns; default: what the memory says."),
@@ -49,6 +50,17 @@ def reading(file: str, name: str) -> SQLiteStore:
             f"{file} is a folder of runs; name one of their memories: {', '.join(map(str, inside))}"
         )
     return SQLiteStore(given.path(file), memory=name, readonly=True)
+
+
+def existing(file: str, name: str) -> SQLiteStore:
+    """The memory, to be changed; no file or memory is made because of a typing error."""
+    reading(file, name).close()
+    return SQLiteStore(file, memory=name)
+
+
+def counted(number: int, what: str) -> str:
+    """The number with its noun."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def deriving(

@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -71,8 +74,10 @@ def each(work: Work[Job, Result], jobs: Sequence[Job], workers: int, tell: Tell)
         return results
     context = multiprocessing.get_context("spawn")
     shares = context.Array("d", len(jobs), lock=False)
+    others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, context, _lend, (shares,)) as pool:
-        played = [pool.submit(_lent, work, place, job) for place, job in enumerate(jobs)]
+        with _unheard():
+            played = [pool.submit(_lent, work, place, job) for place, job in enumerate(jobs)]
         waiting = set(played)
         try:
             while waiting:
@@ -80,9 +85,26 @@ def each(work: Work[Job, Result], jobs: Sequence[Job], workers: int, tell: Tell)
                 tell(sum(shares) / len(jobs))
                 for one in done:
                     one.result()
+        except KeyboardInterrupt:
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
     return [one.result() for one in played]
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Processes that start meanwhile do not hear Ctrl-C: this one ends them, and says so once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 _shares: MutableSequence[float] = []

@@ -88,6 +88,8 @@ def main(args: Sequence[str] | None = None) -> None:
         code = _run(words[:1], given)
     except JitRLError as error:
         code = _failed(f"{error}", error.exit_code, debug)
+    except KeyboardInterrupt:  # before there was a command
+        code = 130
     except BrokenPipeError:  # whoever read the output has enough
         code = 1
         _drop_output()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Any
 
+from jitrl.envs.aside import popen
 from jitrl.errors import MissingExtra
 
 _START = 60.0  # seconds; a busy machine takes a while
@@ -37,6 +40,17 @@ def _wrong(java: str) -> str:
         return f" ({error})"
     said = (done.stderr or done.stdout).decode(errors="replace").strip().partition("\n")[0]
     return f" ({java} does not start: {said})" if done.returncode else ""
+
+
+def start_java(make: Callable[[], Any]) -> Any:
+    """The package's environment that ``make`` starts, whose Java process does not hear Ctrl-C.
+
+    The packages have py4j start it, which could do so, but they do not ask it to. It ends with the
+    pipe to us, if nothing ends it before.
+    """
+    gateway: Any = import_module("py4j.java_gateway")
+    gateway.Popen = popen  # for every one that it starts, as environments start in threads
+    return make()
 
 
 def end_java(env: Any) -> None:

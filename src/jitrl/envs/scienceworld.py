@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
+from jitrl.envs.aside import whole
 from jitrl.envs.codecs.room import RoomCodec, shown
-from jitrl.envs.java import end_java, require_java
+from jitrl.envs.java import end_java, require_java, start_java
 from jitrl.envs.scienceworld_actions import closest, lean
 from jitrl.envs.turns import Turns
 from jitrl.errors import ConfigError, InputError, MissingExtra
@@ -130,6 +131,7 @@ class ScienceWorld:
             self._tasks = tuple(found)
         return self._tasks
 
+    @whole()
     def task(self, id: str) -> Task:
         """The task ``kind:variation``, whether or not it is among ``tasks()``. Ends the episode.
 
@@ -146,6 +148,7 @@ class ScienceWorld:
         goal = str(self._server().getTaskDescription()).strip()
         return Task(id, goal, kind, kind, {"kind": kind, "variation": int(number)})
 
+    @whole()
     def gold(self, task: Task) -> tuple[str, ...]:
         """Offered actions that reach the whole score; for tests and oracle priors.
 
@@ -176,12 +179,14 @@ class ScienceWorld:
             )
         return tuple(taken)
 
+    @whole()
     def reset(self, task: Task, *, seed: int = 0) -> TimeStep:
         """Start a task. Nothing is drawn, so ``seed`` plays no part."""
         self._load(task.params["kind"], task.params["variation"])
         said = str(self._server().step("look around"))
         return self._turns.begin(task, self._observe(said, task, 0.0))
 
+    @whole()
     def step(self, action: str) -> TimeStep:
         """Take an offered action.
 
@@ -196,6 +201,7 @@ class ScienceWorld:
         over = failed or bool(server.getCompleted()) or score >= 1.0
         return self._turns.taken(self._observe(said, task, score), over=over)
 
+    @whole()
     def close(self) -> None:
         """End the Java process."""
         if self._java is not None:
@@ -207,7 +213,7 @@ class ScienceWorld:
     def _server(self) -> Any:
         """The package's Java side, started if need be."""
         if self._java is None:
-            self._java = self._make("", envStepLimit=10**9)
+            self._java = start_java(lambda: self._make("", envStepLimit=10**9))
         return self._java.server
 
     def _load(self, kind: str, variation: int, *, gold: bool = False) -> None:
@@ -217,6 +223,7 @@ class ScienceWorld:
             wanted = tuple(name for name in wanted if name != "noElectricalAction")
         self._server().load(kind, variation, ",".join(wanted), gold)
 
+    @whole()
     def _listed(self, kind: str) -> tuple[int, ...]:
         self._load(kind, 0)
         all_of = getattr(self._server(), f"getVariations{self._split.title()}")()

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from jitrl.envs.aside import whole
 from jitrl.envs.codecs.plain import PlainCodec
-from jitrl.envs.java import end_java, require_java
+from jitrl.envs.java import end_java, require_java, start_java
 from jitrl.envs.turns import Turns
 from jitrl.errors import ConfigError, InputError, MissingExtra
 from jitrl.types import Observation, State, Task, TimeStep
@@ -133,6 +134,7 @@ class TextWorldExpress:
             self._tasks = tuple(self.task(id) for id in self._ids)
         return self._tasks
 
+    @whole()
     def task(self, id: str) -> Task:
         """The task ``game:seed``, whether or not it is among ``tasks()``.
 
@@ -146,6 +148,7 @@ class TextWorldExpress:
         params = {"game": game, "seed": int(seed)}
         return Task(id, self._java.getTaskDescription(), game, game, params)
 
+    @whole()
     def gold(self, task: Task) -> tuple[str, ...]:
         """Offered actions that win the game; for tests and oracle priors. Ends the episode.
 
@@ -196,12 +199,14 @@ class TextWorldExpress:
             shown = json.loads(self._java.server.stepJSON(action))
         return _won(shown)
 
+    @whole()
     def reset(self, task: Task, *, seed: int = 0) -> TimeStep:
         """Start a game; ``seed`` decides the slips."""
         shown = self._start(task.params["game"], task.params["seed"])
         self._rng = np.random.default_rng([seed, zlib.crc32(task.id.encode())])
         return self._turns.begin(task, _observation(shown, task))
 
+    @whole()
     def step(self, action: str) -> TimeStep:
         """Take a valid action.
 
@@ -216,6 +221,7 @@ class TextWorldExpress:
         over = bool(shown["taskfailure"]) or _won(shown)
         return self._turns.taken(_observation(shown, task), over=over)
 
+    @whole()
     def close(self) -> None:
         """End the Java process."""
         if self._java is not None:
@@ -229,7 +235,7 @@ class TextWorldExpress:
         self._turns.end()
         if self._java is None:
             # The package counts steps as well; its limit must not come first.
-            self._java = self._make(envStepLimit=10**9)
+            self._java = start_java(lambda: self._make(envStepLimit=10**9))
         if self._loaded != name:
             self._java.load(GAMES[name].package, GAMES[name].settings)
             self._loaded = name

@@ -103,9 +103,10 @@ def run(
             one failed because of the model).
     """
     environments = _Environments(parts.environment)
-    listed = environments.mine()
-    everything = list(listed.tasks())
-    environments.drop()
+    try:
+        everything = list(environments.mine().tasks())
+    finally:
+        environments.drop()
     tasks = select(everything, settings.run)
     seeds = seeds_of(settings.run)
     plateau.check(settings.run, len(tasks), len(seeds))

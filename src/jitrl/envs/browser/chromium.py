@@ -9,9 +9,11 @@ import sys
 import threading
 from collections.abc import Coroutine
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from jitrl.envs.aside import APART, whole
 from jitrl.errors import ConfigError, MissingExtra, WorldError
 
 _NAMES = (
@@ -72,7 +74,9 @@ def require(executable: str | None) -> None:
     """
     api = playwright()
     if executable is not None or installed() is None:
-        _program(executable or asyncio.run(_asked(api)))
+        with whole():
+            found = executable or asyncio.run(_asked(api))
+        _program(found)
 
 
 async def _asked(api: Any) -> str | None:
@@ -115,11 +119,15 @@ class Chromium:
         self._api = playwright()
         self._users = 0
         self._loop = asyncio.new_event_loop()
+        # What Playwright starts on it does not hear Ctrl-C.
+        apart: Any = partial(self._loop.subprocess_exec, **APART)  # type: ignore[arg-type]
+        vars(self._loop)["subprocess_exec"] = apart
         self._driver: Any = None
         self.browser: Any = None
         try:
-            self._driver = self.do(self._api.async_playwright().start(), _START)
-            self.browser = self.do(self._launch(executable, headless), _START)
+            with whole():
+                self._driver = self.do(self._api.async_playwright().start(), _START)
+                self.browser = self.do(self._launch(executable, headless), _START)
         except BaseException:
             self.end()
             raise
@@ -146,6 +154,7 @@ class Chromium:
         if self._users == 0:
             self.end()
 
+    @whole()
     def do(self, question: Coroutine[Any, Any, Any], timeout: float) -> Any:
         """The answer to one question.
 
@@ -165,6 +174,7 @@ class Chromium:
         except self._api.Error as error:
             raise WorldError(f"the browser failed: {_first_line(error)}") from error
 
+    @whole()
     def end(self) -> None:
         """End the process, whoever uses it; may be called twice."""
         loop, driver, browser = self._loop, self._driver, self.browser

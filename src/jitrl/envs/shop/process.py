@@ -11,6 +11,7 @@ import threading
 from importlib.util import find_spec
 from typing import Any
 
+from jitrl.envs.aside import popen
 from jitrl.errors import MissingExtra, WorldError
 
 _START, _ANSWER = 60.0, 20.0  # seconds; a busy machine takes a while
@@ -34,7 +35,7 @@ class SiteProcess:
     """
 
     def __init__(self, seed: int, language: str) -> None:
-        self._process = subprocess.Popen(
+        self._process = popen(
             [sys.executable, "-W", "ignore", "-m", "jitrl.envs.shop.server", str(seed), "0"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from jitrl.errors import RecordError
 from jitrl.stores import jsonl_rules, line, line_rules
+from jitrl.stores.lines import Skipped, each_line
 from jitrl.stores.records import Derive, EpisodeRecord
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Scored
@@ -28,7 +28,7 @@ class Imported:
     duplicates: int
     rows: int
     quarantined: int
-    skipped: tuple[jsonl_rules.Skipped, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
     rules: int = 0
     contrasts: int = 0
 
@@ -78,40 +78,36 @@ def read(
         RecordError: With the line number, if a line is bad; nothing is added then.
     """
     episodes = duplicates = rows = quarantined = rules = contrasts = 0
-    skipped: list[jsonl_rules.Skipped] = []
+
+    def add(text: bytes) -> None:
+        nonlocal episodes, duplicates, rows, quarantined, rules, contrasts
+        schema = line_rules.schema_of(text)
+        if schema == line_rules.RULE:
+            is_new = jsonl_rules.read_rule(store, text, trust, principal)
+            rules, duplicates = rules + is_new, duplicates + (not is_new)
+            return
+        if schema == line_rules.CONTRAST:
+            is_new = jsonl_rules.read_contrast(store, text, trust, principal)
+            contrasts, duplicates = contrasts + is_new, duplicates + (not is_new)
+            return
+        record = line.parse(text)
+        if not trust:
+            record = _distrusted(record, principal)
+        derived = derive(record.episode, record.judgment)
+        receipt = store.commit_record(record, derived)
+        rows += receipt.rows
+        if receipt.duplicate:
+            duplicates += 1
+            return
+        episodes += 1
+        held = record.quarantined
+        quarantined += (
+            len(derived) if record.is_quarantined else sum(row.step in held for row in derived)
+        )
+
     with store.batch():
-        for number, text in jsonl_rules.numbered(lines):
-            try:
-                schema = line_rules.schema_of(text)
-                if schema == line_rules.RULE:
-                    is_new = jsonl_rules.read_rule(store, text, trust, principal)
-                    rules, duplicates = rules + is_new, duplicates + (not is_new)
-                    continue
-                if schema == line_rules.CONTRAST:
-                    is_new = jsonl_rules.read_contrast(store, text, trust, principal)
-                    contrasts, duplicates = contrasts + is_new, duplicates + (not is_new)
-                    continue
-                record = line.parse(text)
-                if not trust:
-                    record = _distrusted(record, principal)
-                derived = derive(record.episode, record.judgment)
-                receipt = store.commit_record(record, derived)
-            except (RecordError, ValueError) as error:
-                if not skip_bad:
-                    raise RecordError(f"{name}:{number}: {error}") from error
-                skipped.append(jsonl_rules.Skipped(number, str(error)))
-                continue
-            duplicates += receipt.duplicate
-            episodes += not receipt.duplicate
-            rows += receipt.rows
-            if not receipt.duplicate:
-                held = record.quarantined
-                quarantined += (
-                    len(derived)
-                    if record.is_quarantined
-                    else sum(row.step in held for row in derived)
-                )
-    return Imported(episodes, duplicates, rows, quarantined, tuple(skipped), rules, contrasts)
+        skipped = each_line(lines, add, name=name, skip_bad=skip_bad)
+    return Imported(episodes, duplicates, rows, quarantined, skipped, rules, contrasts)
 
 
 def _distrusted(record: EpisodeRecord, principal: str) -> EpisodeRecord:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,17 +9,10 @@ from dataclasses import dataclass, replace
 from jitrl.core.sentences import described, faults
 from jitrl.errors import RecordError
 from jitrl.stores import line_rules
+from jitrl.stores.lines import Skipped, each_line
 from jitrl.stores.records import RuleRecord
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import RuleStatus
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A line that was left out, and why."""
-
-    line: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,34 +91,21 @@ def read(
             that is no rule; nothing is added then.
     """
     rules = contrasts = duplicates = 0
-    skipped: list[Skipped] = []
+
+    def add(text: bytes) -> None:
+        nonlocal rules, contrasts, duplicates
+        if line_rules.schema_of(text) == line_rules.CONTRAST:
+            is_new = read_contrast(store, text, trust=False, principal=principal)
+            contrasts += is_new
+        else:
+            _check(text)
+            is_new = read_rule(store, text, trust=False, principal=principal)
+            rules += is_new
+        duplicates += not is_new
+
     with store.batch():
-        for number, text in numbered(lines):
-            schema = line_rules.schema_of(text)
-            try:
-                if schema == line_rules.CONTRAST:
-                    is_new = read_contrast(store, text, trust=False, principal=principal)
-                    contrasts += is_new
-                else:
-                    _check(schema, text)
-                    is_new = read_rule(store, text, trust=False, principal=principal)
-                    rules += is_new
-            except (RecordError, ValueError) as error:
-                if not skip_bad:
-                    raise RecordError(f"{name}:{number}: {error}") from error
-                skipped.append(Skipped(number, str(error)))
-                continue
-            duplicates += not is_new
-    return ImportedRules(rules, contrasts, duplicates, tuple(skipped))
-
-
-def numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Lines that hold something, with their number from 1 on."""
-    for number, text in enumerate(lines, 1):
-        if number == 1:
-            text = text.removeprefix(codecs.BOM_UTF8)
-        if text.strip():
-            yield number, text
+        skipped = each_line(lines, add, name=name, skip_bad=skip_bad)
+    return ImportedRules(rules, contrasts, duplicates, skipped)
 
 
 def read_rule(store: SQLiteStore, text: bytes, trust: bool, principal: str) -> bool:
@@ -166,8 +145,9 @@ def read_contrast(store: SQLiteStore, text: bytes, trust: bool, principal: str) 
     return is_new
 
 
-def _check(schema: str, text: bytes) -> None:
+def _check(text: bytes) -> None:
     """Refuse what is no line of a rulebook, or no rule."""
+    schema = line_rules.schema_of(text)
     if schema == "jitrl.episode":
         raise RecordError("it is an episode; `jitrl memory import` reads those")
     if schema != line_rules.RULE:

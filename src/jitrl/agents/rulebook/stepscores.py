@@ -18,7 +18,8 @@ from jitrl.ports import Writer
 from jitrl.types import Writing
 
 _log = logging.getLogger(__name__)
-_SURE = 3  # largest score of a step that a model gives
+SURE = 3
+"""Largest score of a step that a model gives."""
 _SHOWN = 6000  # characters of an attempt
 
 
@@ -84,7 +85,7 @@ class StepScores:
     def _asked(self, writer: Writer, goal: str, attempt: PastEpisode) -> list[float] | None:
         """What the model says of each step, from -1 to 1; ``None`` if it could not be read."""
         ask, n = questions(goal), len(attempt.rows)
-        score = {"type": "integer", "minimum": -_SURE, "maximum": _SURE}
+        score = {"type": "integer", "minimum": -SURE, "maximum": SURE}
         schema = {
             "type": "object",
             "properties": {
@@ -93,8 +94,7 @@ class StepScores:
             "required": ["scores"],
             "additionalProperties": False,
         }
-        said = steps(attempt.rows, words(goal), max(20, _SHOWN // n))
-        text = ask.score.format(goal=goal, score=attempt.score, steps=said, n=n)
+        text = ask.score.format(goal=goal, score=attempt.score, steps=shown(attempt, goal), n=n)
         try:
             return writer.write(
                 Writing(ask.coach, text, json.dumps(schema)), lambda answer: _read(answer, n)
@@ -102,6 +102,11 @@ class StepScores:
         except UnreadableAnswer as error:
             _log.warning("steps of %s were not scored by=%s: %s", attempt.key, writer.name, error)
             return None
+
+
+def shown(attempt: PastEpisode, goal: str) -> str:
+    """The steps of an attempt as a model is shown them, each cut to its share of the room."""
+    return steps(attempt.rows, words(goal), max(20, _SHOWN // len(attempt.rows)))
 
 
 def _rewards(attempt: PastEpisode) -> list[float]:
@@ -117,6 +122,6 @@ def _read(answer: str, n: int) -> list[float]:
     scores = msgspec.json.decode(answer, type=_Answer).scores
     if len(scores) != n:
         raise ValueError(f"it has {len(scores)} scores for {n} steps")
-    if any(abs(score) > _SURE for score in scores):
-        raise ValueError(f"a score is beyond {_SURE}")
-    return [score / _SURE for score in scores]
+    if any(abs(score) > SURE for score in scores):
+        raise ValueError(f"a score is beyond {SURE}")
+    return [score / SURE for score in scores]

@@ -126,7 +126,7 @@ def measure(
             "bad": BAD,
             "errors": {
                 "one": "all bad attempts err at one step",
-                "own": "each bad attempt errs at a step of its own",
+                "own": "each bad attempt errs at a step drawn anew",
                 "two": "all bad attempts err at the same two steps",
             },
             "full": {"steps": FULL, "tokens": FULL_STEPS},

@@ -306,10 +306,6 @@ class Planter:
         return PastEpisode(rows, task.goal, episode.info)
 
 
-def _with(actions: Sequence[str], wrong: Mapping[int, str]) -> list[str]:
-    return [wrong.get(t, action) for t, action in enumerate(actions)]
-
-
 def _worth(attempt: PastEpisode, errors: Sequence[int]) -> tuple[int, ...]:
     """1 for steps that led on, 0 for detours, -1 for errors."""
     led = {row.step for row in attempt.direct}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jitrl.agents.rulebook.credit import Decisive, Strategy, strategy
-from jitrl.agents.words import steps, words
+from jitrl.agents.rulebook.stepscores import SURE, shown
 from jitrl.bench.credit.planted import Round
 from jitrl.core.rules import tokens
 from jitrl.evaluators.environment import EnvironmentRewards
@@ -22,7 +22,6 @@ from jitrl.types import Episode, Writing
 
 T = TypeVar("T")
 
-_SURE = 3
 _ALL = 10_000  # more than any round needs
 
 
@@ -128,15 +127,14 @@ class Knowing:
             shift = self.rng.integers(1, 3, len(worth))
             is_right = self.rng.random(len(worth)) < self.reliability
             said = np.where(is_right, worth, (worth + 1 + shift) % 3 - 1)
-            shown = steps(attempt.rows, words(contrast.goal), max(20, 6000 // len(attempt.rows)))
-            self._said[shown] = f'{{"scores": {(_SURE * said).tolist()}}}'
+            self._said[shown(attempt, contrast.goal)] = f'{{"scores": {(SURE * said).tolist()}}}'
 
     def write(self, writing: Writing, read: Callable[[str], T]) -> T:
         """The scores of the attempt that stands in the question."""
         self.meter.calls += 1
         self.meter.tokens += tokens(writing.system) + tokens(writing.text)
-        shown = max((one for one in self._said if one in writing.text), key=len)
-        return read(self._said[shown])
+        asked = max((one for one in self._said if one in writing.text), key=len)
+        return read(self._said[asked])
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,8 @@ def planted(
         goals = [folded(task.goal) for task in of]
         goal = reduce(common, goals) or goals[0]
         first = world.reset(of[0]).observation
-        right = world.codec.actions(first)
-        wrong = [action for action in right if action != world.oracle(of[0])[0]]
+        listed, right = world.codec.actions(first), world.oracle(of[0])[0]
+        wrong = [action for action in listed if action != right]
         where = seen(world.codec.state(first, []))
         if not wrong:
             continue

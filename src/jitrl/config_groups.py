@@ -157,7 +157,7 @@ class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[int, Meta(ge=1)] | None,
         Meta(
             description="End the run where its last so many attempts gain less than `margin` on as "
-            "many before, by a 95 % interval over tasks, or seeds if tasks are few; unset: play all."
+            "many before, by a 95 % interval over tasks (seeds, if tasks are few); unset: play all."
         ),
     ] = None
     margin: Annotated[

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from jitrl.cli.memory.options import FILE, NAME
-from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON, writing
+from jitrl.cli.memory.options import FILE, NAME, existing
+from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.core.sentences import cleaned, described, faults, rule_id
 from jitrl.errors import InputError
@@ -58,7 +58,7 @@ def retire(
     json: JSON = False,
 ) -> None:
     """Tell rules no longer, until they are restored."""
-    with writing(file, name) as store:
+    with existing(file, name) as store:
         changed = store.set_rule_status("retired", ids, reason=reason, principal=principal)
     tell(f"{changed} retired")
     if json:
@@ -77,7 +77,7 @@ def restore(
 
     What came in quarantined, as from an import, becomes a candidate.
     """
-    with writing(file, name) as store, store.batch():
+    with existing(file, name) as store, store.batch():
         changed = 0
         for id in ids:
             before = _before(store, id)

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from jitrl import given
-from jitrl.cli.memory.options import FILE, NAME, reading
+from jitrl.cli.memory.options import FILE, NAME, counted, reading
 from jitrl.cli.memory.source import NothingNewError, filled, opened
 from jitrl.cli.memory.target import written
 from jitrl.cli.rules.options import SCOPE, STATUS
@@ -38,7 +38,7 @@ def export(
             out.write(text)
             counts[line_rules.schema_of(text)] += 1
     rules, contrasts = counts.values()
-    tell(f"{_counted(rules, 'rule')}, {_counted(contrasts, 'contrast')} written to {target}")
+    tell(f"{counted(rules, 'rule')}, {counted(contrasts, 'contrast')} written to {target}")
     if json:
         facts = {"rules": rules, "contrasts": contrasts, "target": target}
         emit({"schema": "jitrl.rules.export/1", **facts})
@@ -77,12 +77,8 @@ def import_(
     for bad in done.skipped:
         tell(f"{source}:{bad.line} left out: {bad.reason}", style="yellow")
     tell(
-        f"{_counted(done.rules, 'rule')} in quarantine and {_counted(done.contrasts, 'contrast')} "
+        f"{counted(done.rules, 'rule')} in quarantine and {counted(done.contrasts, 'contrast')} "
         f"added, {done.duplicates} were there already, {len(done.skipped)} lines left out"
     )
     if json:
         emit({"schema": "jitrl.rules.import/1", **msgspec.to_builtins(done)})
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

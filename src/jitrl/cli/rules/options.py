@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from jitrl.cli.memory.options import reading
 from jitrl.core.effect import Effect
 from jitrl.core.gates import Gates, drawn, measure
-from jitrl.errors import InputError
-from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import RuleCounts, RuleStatus, ScoredUse
 
 RULE = Annotated[str, typer.Argument(metavar="RULE", help="Id of the rule.")]
@@ -85,15 +81,3 @@ def shown(uses: Sequence[ScoredUse], counts: RuleCounts | None) -> Shown:
         sum(use.obeyed for use in held),
         sum(use.occasions for use in held),
     )
-
-
-def writing(file: str, name: str) -> SQLiteStore:
-    """The memory for a change; it is not made if it is not there.
-
-    Raises:
-        InputError: If there is no such file, or it is the folder of a run.
-    """
-    if not Path(file).exists():
-        raise InputError(f"there is no memory file {file!r}")
-    reading(file, name).close()
-    return SQLiteStore(file, memory=name)

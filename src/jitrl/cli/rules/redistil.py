@@ -13,8 +13,8 @@ from jitrl.agents.asked import Author
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.redistil import Redone
 from jitrl.agents.rulebook.redistil import redistil as redone
-from jitrl.cli.memory.options import FILE, NAME
-from jitrl.cli.rules.options import SCOPE, writing
+from jitrl.cli.memory.options import FILE, NAME, existing
+from jitrl.cli.rules.options import SCOPE
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.cli.shared.progress import counted
@@ -59,7 +59,7 @@ def redistil(
     settings = config.load(flags)
     done: list[Redone] = []
     with (
-        writing(file, name) as store,
+        existing(file, name) as store,
         closing(folders.ledger(None, settings.budget)) as ledger,
         counted("distilling") as count,
     ):

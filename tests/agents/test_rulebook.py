@@ -63,6 +63,13 @@ def test_a_round_is_distilled_once(store):
     assert all(len(contrast.good) <= 3 for contrast in store.contrasts())
 
 
+def test_without_rounds_nothing_is_distilled_and_rules_are_tested_as_ever(store):
+    rule = plant(store, f"{RIGHT}, take push1")
+    lived(agent(store, attempts=0), Suggestible(0.0), 9)
+    assert [one.id for one in store.rules()] == [rule]
+    assert len(store.rule_uses([rule])[rule]) == 9
+
+
 def test_a_candidate_is_told_in_half_of_the_episodes_and_logged_in_all(store):
     rule = plant(store, f"{RIGHT}, take push1")
     acting = [begun(agent(store), seed) for seed in range(200)]

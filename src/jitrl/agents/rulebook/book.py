@@ -73,7 +73,7 @@ def rulebook(
             round at most.
         scores: Whether the memory corrects the scores, too, as the agent ``jitrl`` does; then
             ``temperature`` and ``choose`` have no say.
-        attempts: Scored attempts at a task that make a round.
+        attempts: Scored attempts at a task that make a round; with 0 nothing is distilled.
         gap: Least difference between the best and the worst of a round that teaches.
         threshold: Least score of the best.
         distil: Rules of one round at most.

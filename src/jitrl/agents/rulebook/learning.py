@@ -20,7 +20,7 @@ class Learning:
 
     Args:
         gates: ``None`` lets every rule in and none go.
-        attempts: Scored attempts at a task that make a round.
+        attempts: Scored attempts at a task that make a round; 0 makes none.
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class Learning:
             used: Rules that could be told in it.
         """
         attempts = self._journal.past(task.scope, task=task.id).episodes
-        is_over = bool(attempts) and len(attempts) % self.attempts == 0
-        number = len(attempts) // self.attempts
+        is_over = bool(attempts and self.attempts) and len(attempts) % self.attempts == 0
+        number = len(attempts) // self.attempts if is_over else 0
         found: Round | str = ""
         if is_over:
             found = self.distiller.round(task, attempts[-self.attempts :], number)

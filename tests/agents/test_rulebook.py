@@ -261,6 +261,7 @@ def test_a_model_that_writes_is_the_author_of_its_rules(store):
         ({"gates": {"alpha": 2.0}}, "alpha is 2.0"),
         ({"gates": {"what": 1}}, "what"),
         ({"told": -1}, "told must be at least 0"),
+        ({"credit": "steps", "credit_budget": 1}, "credit_budget is 1; with credit = 'steps'"),
     ],
 )
 def test_impossible_options_are_refused(store, options, said):

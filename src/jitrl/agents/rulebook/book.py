@@ -70,7 +70,7 @@ def rulebook(
             large and several steps are left, substitution (``mixed``) or step scores
             (``mixed-steps``).
         credit_budget: Episodes played again, or attempts whose steps the model scores, for one
-            round at most.
+            round at most; 2 or more, one of them for the best attempt.
         scores: Whether the memory corrects the scores, too, as the agent ``jitrl`` does; then
             ``temperature`` and ``choose`` have no say.
         attempts: Scored attempts at a task that make a round; with 0 nothing is distilled.
@@ -107,6 +107,11 @@ def rulebook(
     if not 0.0 < holdout < 1.0:
         raise ConfigError(
             f"agent {name}: holdout is {holdout}; it must be in (0, 1), or no effect is known"
+        )
+    if credit != "contrast" and credit_budget < 2:
+        raise ConfigError(
+            f"agent {name}: credit_budget is {credit_budget}; with credit = {credit!r} it must be at "
+            "least 2, one for the best attempt and one for a bad one, or no rule is ever made"
         )
     try:
         limits = None if gates is False else Gates(**(gates or {}))  # type: ignore[arg-type]

@@ -67,8 +67,8 @@ def rulebook(
             scores of steps part, given by the evaluator, or with ``author = "model"`` by that model
             (``steps``); what costs most when a bad attempt's step is put into the best one and that
             is played again (``substitution``); or a comparison first, and only where the gap is
-            large and several steps are left, substitution (``mixed``) or step scores
-            (``mixed-steps``).
+            large and not all bad attempts parted at one and the same step, substitution (``mixed``)
+            or step scores (``mixed-steps``).
         credit_budget: Episodes played again, or attempts whose steps the model scores, for one
             round at most; 2 or more, one of them for the best attempt.
         scores: Whether the memory corrects the scores, too, as the agent ``jitrl`` does; then

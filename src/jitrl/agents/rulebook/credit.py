@@ -1,9 +1,10 @@
-"""Credit: which steps of a good attempt made the difference to bad ones, found in four ways.
+"""Credit: which steps of a good attempt made the difference to bad ones, found in five ways.
 
 ``contrast`` compares the attempts as they are, and costs nothing. ``steps`` takes the step at which
 the scores of single steps part. ``substitution`` puts a step of a bad attempt into the way of the
 good one, plays that, and sees what it costs. ``mixed`` compares first, and substitutes only where
-the gap is large and comparing leaves several steps.
+the gap is large and not all bad attempts parted at one and the same step; ``mixed-steps`` takes the
+scores of steps there.
 """
 
 from __future__ import annotations
@@ -255,7 +256,9 @@ class Substitution:
 
 
 class Mixed:
-    """A comparison; another way where the gap is large and the comparison leaves several steps.
+    """A comparison; another way where the gap is large and it is not one step that explains all.
+
+    One step does if every bad attempt parted there.
 
     Args:
         other: The other way.

@@ -59,10 +59,10 @@ def test_tasks_on_which_only_one_arm_was_seen_prove_nothing():
     assert helped_on(uses) == ["b"]
 
 
-def test_told_often_without_a_gain_a_rule_goes():
+def test_told_often_and_each_time_with_a_score_of_0_a_rule_goes():
     uses = [Use(n % 2 == 1, 0.5, 0.0, "a") for n in range(2 * GATES.idle)]
     verdict = given_up(uses, GATES, measure(uses, GATES))
-    assert (verdict.keeps, verdict.reason) == (False, "told 20 times and nothing was gained")
+    assert (verdict.keeps, verdict.reason) == (False, "told 20 times, each time with a score of 0")
     assert given_up(uses[2:], GATES, measure(uses[2:], GATES)).keeps
 
 

@@ -28,7 +28,7 @@ class Gates:
         grace: Uses within which an active rule goes only if it is proved to do harm.
         bottom: Share of the active rules past their grace that goes each round, the lowest bounds
             first, as long as those are not above 0.
-        idle: Told so often without a single win, a rule goes.
+        idle: Told so often, each time with a score of 0, a rule goes.
         most: Candidates and active rules of a scope that are kept; above, those past their grace
             go, the lowest bounds first.
 
@@ -96,7 +96,7 @@ def given_up(uses: Sequence[Use], gates: Gates, measured: Effect) -> Verdict:
     if measured.high < 0.0:
         return Verdict(False, f"does harm: {_said(measured)}")
     if len(told) >= gates.idle and not any(use.score for use in told):
-        return Verdict(False, f"told {len(told)} times and nothing was gained")
+        return Verdict(False, f"told {len(told)} times, each time with a score of 0")
     return Verdict(True, "")
 
 

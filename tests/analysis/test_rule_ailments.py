@@ -220,6 +220,9 @@ def test_a_book_that_admits_nothing_for_long_is_stale():
     assert (found.numbers["since"], found.numbers["admitted"]) == (12, 1)
     fresh = rule(2, (1, "candidate"), (19, "active"))
     assert said("rules-stale", rules=book([once, fresh], contrasts=late)).status == "fine"
+    ungated = [rule(2 + n, (10 + n, "active", [f"c{n}"])) for n in range(12)]
+    found = said("rules-stale", rules=book(ungated, contrasts=late))
+    assert (found.status, found.numbers["since"], found.numbers["admitted"]) == ("fine", 0, 12)
     never = rule(1, (1, "candidate"))
     assert tally(said("rules-stale", rules=book([never], contrasts=late))) == ("finding", "never")
     assert said("rules-stale", rules=book([never], contrasts=late[:9])).status == "unknown"

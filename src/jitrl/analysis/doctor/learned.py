@@ -8,7 +8,8 @@ from jitrl.analysis.doctor.case import Book, Case
 from jitrl.analysis.doctor.finding import Finding, found, unknown
 from jitrl.analysis.doctor.rules import MOST_NAMED, gates_of
 from jitrl.core.gates import drawn
-from jitrl.types import Rule
+from jitrl.stores.records import RuleRecord
+from jitrl.types import Rule, RuleChange
 
 FEWEST_ROUNDS = 5
 """Distillations below which it is no wonder that none brought a rule."""
@@ -68,8 +69,8 @@ def undecided(case: Case) -> Finding:
                 never += [rule.id] if later >= FEWEST_EPISODES else []
             elif len(uses) >= gates.grace:
                 n += 1
-                is_in = any(change.status == "active" for change in record.changes)
-                alone += [rule.id] if len({use.task for use in uses}) == 1 and not is_in else []
+                is_alone = len({use.task for use in uses}) == 1
+                alone += [rule.id] if is_alone and not _admissions(record) else []
     if not n:
         return unknown(0)
     hopeless = [] if gates.tasks == 1 else alone
@@ -90,26 +91,27 @@ def stale(case: Case) -> Finding:
     since = min((_since(book) for book in books), default=0)
     if max((len(book.contrasts) for book in books), default=0) < STALE:
         return unknown(n)
-    admitted = sum(
-        any(change.status == "active" for change in record.changes)
-        for book in books
-        for record in book.records
-    )
+    admitted = sum(bool(_admissions(record)) for book in books for record in book.records)
     return found(since >= STALE, n, "" if admitted else "never", since=since, admitted=admitted)
 
 
 def _since(book: Book) -> int:
     """Distillations after the newest version in which a rule became active."""
-    last = max(
-        (
-            change.version
-            for record in book.records
-            for change in record.changes
-            if change.status == "active" and not change.evidence
-        ),
-        default=0,
-    )
+    last = max((change.version for r in book.records for change in _admissions(r)), default=0)
     return sum(one.version > last for one in book.contrasts)
+
+
+def _admissions(record: RuleRecord) -> list[RuleChange]:
+    """When a rule became active: at first, as without gates, or after another status.
+
+    A change that only brings evidence repeats the status that the rule has.
+    """
+    before = ("", *(change.status for change in record.changes))
+    return [
+        change
+        for was, change in zip(before, record.changes, strict=False)
+        if change.status == "active" != was
+    ]
 
 
 def _is_of(rule: Rule, scope: str, family: str) -> bool:

@@ -255,7 +255,7 @@ def test_an_agent_without_an_environment_to_play_again_in_is_refused():
 
 
 def replayer(make):
-    return Replayer("toy", make, Run(), pages=False)
+    return Replayer("toy", make, Run(), pages=False, is_replayable=True)
 
 
 def test_a_rulebook_makes_its_rules_of_what_substitution_finds():
@@ -275,16 +275,35 @@ def test_a_rulebook_makes_its_rules_of_what_substitution_finds():
     assert any("stage0, take push" in text for text in texts)
 
 
-class Site(Toy):
-    """A world in which changes stay."""
+def test_where_an_environment_does_not_declare_it_nothing_is_played_again_nor_opened():
+    opened = list[str]()
+    replays = Replayer(
+        "mine", lambda: opened.append("one"), Run(), pages=False, is_replayable=False
+    )
+    with pytest.raises(ConfigError, match=r"'mine' does not declare .* set is_replayable = True"):
+        strategy("mixed", writer=None, evaluator=EnvironmentRewards(), replays=replays, budget=12)
+    assert not opened
 
-    keeps_changes = True
+
+def test_a_strategy_that_plays_again_opens_nothing_before_there_is_a_contrast():
+    opened = list[str]()
+    replays = replayer(lambda: opened.append("one"))
+    strategy("mixed", writer=None, evaluator=EnvironmentRewards(), replays=replays, budget=12)
+    assert not opened
 
 
-def test_where_changes_stay_nothing_is_played_again():
-    refused = pytest.raises(ConfigError, match="what one changes there stays changed")
-    with refused, replayer(Site)():
-        pass
+@pytest.mark.parametrize("name", registry.names("environments"))
+def test_all_environments_but_live_sites_declare_that_they_may_be_played_again(name):
+    assert registry.load("environments", name).is_replayable is (name != "webarena")
+
+
+def test_on_live_sites_an_agent_that_plays_again_is_refused_before_the_first_episode():
+    settings = Settings(
+        environment=Environment(name="webarena"),
+        run=Run(agent="rulebook", options={"credit": "mixed"}),
+    )
+    with pytest.raises(ConfigError, match="'webarena' does not declare"):
+        require_agent(settings, compose(settings))
 
 
 def test_an_episode_that_no_run_played_is_not_played_again():

@@ -47,6 +47,7 @@ class Jericho:
     """
 
     name = "jericho"
+    is_replayable = True
 
     def __init__(
         self,

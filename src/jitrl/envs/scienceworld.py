@@ -86,6 +86,7 @@ class ScienceWorld:
     """
 
     name = "scienceworld"
+    is_replayable = True
 
     def __init__(
         self,

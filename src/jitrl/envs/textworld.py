@@ -52,6 +52,7 @@ class TextWorld:
     """
 
     name = "textworld"
+    is_replayable = True
 
     def __init__(
         self,

@@ -94,6 +94,7 @@ class TextWorldExpress:
     """
 
     name = "textworld-express"
+    is_replayable = True
 
     def __init__(
         self,

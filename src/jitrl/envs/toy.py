@@ -107,6 +107,7 @@ class Toy:
     """
 
     name = "toy"
+    is_replayable = True
 
     def __init__(
         self,

@@ -32,8 +32,10 @@ T = TypeVar("T")
 class Environment(Protocol):
     """A world to act in. ``step`` takes an action in the environment's own syntax.
 
-    One in which an episode leaves changes behind that ``reset`` does not take back, such as a live
-    site, says so with an attribute ``keeps_changes`` that is true; nothing is played again there.
+    One whose episodes may be played again declares ``is_replayable = True`` on the class (or on the
+    function) that its entry point names: ``reset`` takes back all that an episode changed, and the
+    same task, seed and actions give the same episode. Nothing is played again where it is missing,
+    as on a live site.
     """
 
     name: str

@@ -25,7 +25,8 @@ class Replay(Protocol):
 
 
 Replays = Callable[[], AbstractContextManager[Replay]]
-"""Opens an environment to replay in.
+"""Gives a block in which an environment to replay in is open.
 
-Raises ``ConfigError`` where what an episode changes stays changed, as on a live site.
+The call raises ``ConfigError`` where episodes may not be played again, as on a live site; nothing
+is opened before the block is entered.
 """

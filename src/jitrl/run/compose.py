@@ -36,7 +36,7 @@ def compose(settings: Settings) -> Parts:
             f"evaluator 'outcome' needs an outcome, and with rewards {run.rewards!r} none is told, "
             "so nothing would be learned; give --rewards outcome"
         )
-    registry.load("environments", environment.name)
+    kind = registry.load("environments", environment.name)
     registry.load("models", model.name)
     registry.load("agents", run.agent)
     another = partial(registry.create, "environments", environment.name, environment.options)
@@ -64,6 +64,7 @@ def compose(settings: Settings) -> Parts:
                 another,
                 run,
                 pages=run.pages or getattr(evaluator, "reads_pages", False),
+                is_replayable=getattr(kind, "is_replayable", False),
             ),
         }
         agent = registry.create("agents", run.agent, run.options, **lent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 
 import numpy as np
 
@@ -33,26 +33,38 @@ class Replayer:
         make: Makes one.
         run: How episodes are played.
         pages: Keep what a model is shown of each page, for an evaluator that reads it.
+        is_replayable: Whether the environment declares that its episodes may be played again.
     """
 
     def __init__(
-        self, name: str, make: Callable[[], Environment], run: Run, *, pages: bool
+        self,
+        name: str,
+        make: Callable[[], Environment],
+        run: Run,
+        *,
+        pages: bool,
+        is_replayable: bool,
     ) -> None:
         self._name, self._make, self._run, self._pages = name, make, run, pages
+        self._is_replayable = is_replayable
 
-    @contextmanager
-    def __call__(self) -> Iterator[Replay]:
-        """An environment to replay in, closed at the end of the block.
+    def __call__(self) -> AbstractContextManager[Replay]:
+        """An environment to replay in, made at the beginning of the block and closed at its end.
 
         Raises:
-            ConfigError: If what an episode changes there stays changed.
+            ConfigError: If it does not declare that episodes may be played again.
         """
+        if not self._is_replayable:
+            raise ConfigError(
+                f"environment {self._name!r} does not declare that its episodes may be played "
+                'again; give the agent credit = "contrast" or "steps", or, if reset takes back all '
+                "that an episode changed, set is_replayable = True on the environment's class"
+            )
+        return self._opened()
+
+    @contextmanager
+    def _opened(self) -> Iterator[Replay]:
         with closing(self._make()) as world:
-            if getattr(world, "keeps_changes", False):
-                raise ConfigError(
-                    f"environment {self._name!r} cannot play an episode again, since what one "
-                    'changes there stays changed; give the agent credit = "contrast" or "steps"'
-                )
             tasks = world.tasks()
 
             def replay(key: str, agent: EpisodeAgent) -> Episode:

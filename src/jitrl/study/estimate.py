@@ -183,11 +183,16 @@ def _writers(settings: Settings) -> int:
 
     memory, run = settings.memory, settings.run
     evaluator = evaluator_named(memory.evaluator, memory.evaluator_options, writer)
+    kind = registry.load("environments", settings.environment.name)
     if "writer" in inspect.signature(registry.load("agents", run.agent)).parameters:
         with closing(SQLiteStore(":memory:")) as store:
             lent = {"store": store, "evaluator": evaluator, "settings": memory, "writer": writer}
             lent["replays"] = Replayer(
-                settings.environment.name, partial(_environment, settings), run, pages=False
+                settings.environment.name,
+                partial(_environment, settings),
+                run,
+                pages=False,
+                is_replayable=getattr(kind, "is_replayable", False),
             )
             embedder = partial(remembered, ":memory:")
             registry.create("agents", run.agent, run.options, **lent, embedder=embedder)

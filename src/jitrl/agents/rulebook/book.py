@@ -110,8 +110,8 @@ def rulebook(
         )
     if credit != "contrast" and credit_budget < 2:
         raise ConfigError(
-            f"agent {name}: credit_budget is {credit_budget}; with credit = {credit!r} it must be at "
-            "least 2, one for the best attempt and one for a bad one, or no rule is ever made"
+            f"agent {name}: credit_budget is {credit_budget}; with credit = {credit!r} it must be "
+            "at least 2, one for the best attempt and one for a bad one, or no rule is ever made"
         )
     try:
         limits = None if gates is False else Gates(**(gates or {}))  # type: ignore[arg-type]

@@ -75,11 +75,11 @@ def strategy(
     Args:
         writer: The model that scores steps; ``None``: the evaluator has scored them.
         evaluator: Scores what is played again.
-        replays: Opens an environment to play again in.
+        replays: Gives environments to play again in.
         budget: Episodes played again, or attempts whose steps a model scores, for one contrast.
 
     Raises:
-        ConfigError: If there is no such name, or nothing can be played again here.
+        ConfigError: If there is no such name, or nothing may be played again here.
     """
     if name == "contrast":
         return by_contrast
@@ -93,8 +93,7 @@ def strategy(
             f"credit {name!r} plays episodes again, and there is no environment here to play them "
             'in; take "contrast" or "steps", or let a run play (jitrl run, jitrl compare)'
         )
-    with replays():  # refuses where nothing can be played again
-        pass
+    replays()  # refuses where nothing may be played again; opens nothing
     is_lazy = name == "mixed"
     other = Substitution(Trials(replays, evaluator, budget), is_lazy=is_lazy)
     return Mixed(other) if is_lazy else other

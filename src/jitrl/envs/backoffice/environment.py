@@ -68,6 +68,7 @@ class Backoffice:
     """
 
     name = "backoffice"
+    is_replayable = True
 
     def __init__(
         self,

@@ -90,6 +90,7 @@ class Extraction:
     """
 
     name = "extraction"
+    is_replayable = True
 
     def __init__(
         self,

@@ -57,6 +57,7 @@ class MiniWob:
     """
 
     name = "miniwob"
+    is_replayable = True
 
     def __init__(
         self,

@@ -86,6 +86,7 @@ class Shop:
     """
 
     name = "shop"
+    is_replayable = True
 
     def __init__(
         self,

@@ -84,7 +84,7 @@ class WebArena:
     """
 
     name = "webarena"
-    keeps_changes = True
+    is_replayable = False  # what an episode changes on the sites stays changed
 
     def __init__(
         self,

@@ -11,7 +11,8 @@ from jitrl import types as stored
 from jitrl.agents.rulebook.cases import Case, case_of, read
 from jitrl.agents.rulebook.conflicts import disagree, settled
 from jitrl.agents.rulebook.contrasts import Contrast, contrast
-from jitrl.agents.rulebook.partings import contradicts, lesson, partings, way_of
+from jitrl.agents.rulebook.partings import partings
+from jitrl.agents.rulebook.shared import contradicts, lesson, way_of
 from jitrl.agents.rulebook.words import words
 from jitrl.agents.rulebook.written import written
 from jitrl.core.sentences import faults

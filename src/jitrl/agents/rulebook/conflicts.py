@@ -10,7 +10,7 @@ from typing import NamedTuple
 from jitrl.agents.rulebook.words import words
 from jitrl.core.rules import SAY_LITTLE
 from jitrl.core.sentences import parts
-from jitrl.core.similarity import words as tokens
+from jitrl.core.similarity import words as words_of
 from jitrl.types import Rule
 
 _NEAR = 0.8  # share of words that two conditions have in common to be one case
@@ -98,7 +98,7 @@ def _shared(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 def _telling(text: str) -> frozenset[str]:
-    return frozenset(tokens(text)) - SAY_LITTLE
+    return frozenset(words_of(text)) - SAY_LITTLE
 
 
 def settled(
@@ -123,4 +123,4 @@ def settled(
 
 
 def _verb(rule: _Case) -> str:
-    return (tokens(rule.order) or [""])[0]
+    return (words_of(rule.order) or [""])[0]

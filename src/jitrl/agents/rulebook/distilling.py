@@ -12,13 +12,14 @@ from jitrl.agents.rulebook import contrasts
 from jitrl.agents.rulebook.cases import Case, read
 from jitrl.agents.rulebook.conflicts import disagree, settled
 from jitrl.agents.rulebook.credit import Credit, by_contrast
-from jitrl.agents.rulebook.partings import Lesson, Parting, Way, contradicts, lesson, way_of
+from jitrl.agents.rulebook.partings import Parting
+from jitrl.agents.rulebook.shared import Lesson, Way, contradicts, lesson, way_of
 from jitrl.agents.rulebook.words import words
 from jitrl.agents.rulebook.written import written
 from jitrl.core.patterns import fits, key_words
 from jitrl.core.rules import diversity
 from jitrl.core.sentences import cleaned, rule_id
-from jitrl.core.similarity import words as tokens
+from jitrl.core.similarity import words as words_of
 from jitrl.ports import Writer
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Contrast, Rule, RuleStatus, Task
@@ -156,7 +157,9 @@ class Distiller:
     def _settle(self, old: Rule, new: Rule, kept: Contrast) -> None:
         """One conditional rule in place of two, if a word tells their evidence apart."""
         goals = [c.goal for c in self.store.contrasts(ids=old.evidence)]
-        found = settled(old.text, new.text, [tokens(goal) for goal in goals], [tokens(kept.goal)])
+        found = settled(
+            old.text, new.text, [words_of(goal) for goal in goals], [words_of(kept.goal)]
+        )
         if found is None:
             reason = f"disagrees with {new.id}, and no word tells their tasks apart"
             self.store.set_rule_status("candidate", [old.id], reason=reason)

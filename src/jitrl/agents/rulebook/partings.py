@@ -1,22 +1,12 @@
-"""Rules by comparison: where bad attempts parted from a good one, and what the good one did there.
-
-Nothing is asked of a model. Values that the goal names become placeholders, and a step that several
-tasks have in common becomes one rule with the pattern of their goals, as long as that pattern fits
-no task at which something else was right there.
-"""
+"""Where bad attempts parted from a good one, and what the good one did there."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jitrl.agents.past import PastEpisode
-from jitrl.agents.rulebook.cases import Case, case_of, seen, seen_closely
-from jitrl.core.patterns import PLACEHOLDER, common, fits
-from jitrl.core.sentences import folded
-from jitrl.types import Contrast, State
-
-_EVERYWHERE = 3  # tasks without a word in common that make a rule of any goal
+from jitrl.types import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,37 +20,6 @@ class Parting:
     state: State
     action: str
     times: int
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """The way of the best attempt of a contrast, as far as rules look at it.
-
-    Attributes:
-        contrast: Id of the contrast.
-        kind: Type of task.
-        steps: State and action of each, without loops.
-    """
-
-    contrast: str
-    task: str
-    kind: str
-    goal: str
-    steps: tuple[tuple[State, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A case, and the ways that teach it.
-
-    Attributes:
-        kind: Type of task that all of them are of; "" if they are of several.
-        contrasts: Ids of their contrasts, oldest first.
-    """
-
-    case: Case
-    kind: str
-    contrasts: tuple[str, ...]
 
 
 def partings(good: PastEpisode, bad: Sequence[PastEpisode]) -> list[Parting]:
@@ -83,70 +42,3 @@ def partings(good: PastEpisode, bad: Sequence[PastEpisode]) -> list[Parting]:
                 break
     order = sorted(left, key=lambda place: (-left[place], place))
     return [Parting(way[place].state, way[place].action, left[place]) for place in order]
-
-
-def way_of(contrast: Contrast, attempt: PastEpisode) -> Way:
-    """The way that an attempt of a contrast shows."""
-    steps = tuple((row.state, row.action) for row in attempt.direct)
-    return Way(contrast.id, contrast.task, contrast.kind, contrast.goal, steps)
-
-
-def lesson(way: Way, state: State, action: str, others: Collection[Way]) -> Lesson:
-    """What a step of ``way`` teaches, in view of ``others``, the ways of other contrasts.
-
-    Tasks that took the same action in the same place join one by one, the most alike first, as long
-    as their goals have something in common that fits no task that did something else there.
-    """
-    show = seen_closely if _is_ambiguous(way, state, action) else seen
-    own = case_of(way.goal, show(state), action)
-    alike, against = list[tuple[str, Way]](), list[str]()
-    for other in others:
-        if folded(other.goal) == folded(way.goal):
-            alike += [(own.goal, other)] if _takes(other, state, action) else []
-            continue
-        cases = [case_of(other.goal, show(s), a) for s, a in other.steps]
-        here = [case for case in cases if case.where == own.where]
-        same = [case for case in here if case.action == own.action]
-        if same:
-            alike.append((same[0].goal, other))
-        elif here:
-            against.append(folded(other.goal))
-    pattern, joined = own.goal, [way]
-    needed = set(PLACEHOLDER.findall(own.action + own.where))
-    order = sorted(alike, key=lambda one: (-len(common(own.goal, one[0])), one[1].contrast))
-    for goal, other in order:
-        wider = common(pattern, goal)
-        if not wider or not needed <= set(PLACEHOLDER.findall(wider)):
-            continue
-        if not any(fits(wider, one) for one in against):
-            pattern, joined = wider, [*joined, other]
-    if len({other.task for other in joined}) == 1 and not against and not needed:
-        everywhere = {one.task for _, one in alike} | {way.task}
-        if len(everywhere) >= _EVERYWHERE:
-            pattern, joined = "", [way, *(one for _, one in alike)]
-    known = [other.contrast for other in others]
-    ids = sorted({one.contrast for one in joined} - {way.contrast}, key=known.index)
-    kinds = {one.kind for one in joined}
-    kind = way.kind if len(kinds) == 1 else ""
-    return Lesson(Case(pattern, own.where, own.action), kind, (*ids, way.contrast))
-
-
-def contradicts(way: Way, case: Case) -> bool:
-    """Whether a way took something else where a case speaks of it."""
-    there = [(state, action) for state, action in way.steps if case.where in _views(state)]
-    if not there or not case.speaks_of(way.goal):
-        return False
-    return not any(case.at(way.goal, state, [action]) for state, action in there)
-
-
-def _views(state: State) -> tuple[str, str]:
-    return seen(state), seen_closely(state)
-
-
-def _is_ambiguous(way: Way, state: State, action: str) -> bool:
-    """Whether something else is done on the way where the same is seen."""
-    return any(seen(s) == seen(state) and a != action for s, a in way.steps)
-
-
-def _takes(way: Way, state: State, action: str) -> bool:
-    return any(s == state and a == action for s, a in way.steps)

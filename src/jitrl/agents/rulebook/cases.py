@@ -14,8 +14,10 @@ from jitrl.agents.induction import abstracted
 from jitrl.agents.rulebook.words import CHINESE, ENGLISH, Words
 from jitrl.core.patterns import PLACEHOLDER, filled, fits, values
 from jitrl.core.sentences import cleaned, folded
-from jitrl.types import State
+from jitrl.types import Rule, State
 
+COMPARED = "rules"
+"""Author of the rules that are made by comparison."""
 _SEEN = 60  # characters of what a state shows that a rule names
 
 
@@ -84,6 +86,14 @@ def read(rule: str) -> Case | None:
         if found and not PLACEHOLDER.search(rule):
             return Case("", found["where"], found["action"])
     return None
+
+
+def case_of_rule(rule: Rule) -> Case | None:
+    """The case that a rule by comparison speaks of; ``None`` for the rules of all other authors.
+
+    What somebody else wrote has no case, even if it has the form of one.
+    """
+    return read(rule.text) if rule.author == COMPARED else None
 
 
 def seen(state: State) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.rulebook import contrasts
-from jitrl.agents.rulebook.cases import Case, read
+from jitrl.agents.rulebook.cases import COMPARED, Case, case_of_rule
 from jitrl.agents.rulebook.conflicts import disagree, settled
 from jitrl.agents.rulebook.credit import Credit, by_contrast
 from jitrl.agents.rulebook.partings import Parting
@@ -30,8 +30,6 @@ _SAME = (
     "attempts at task=%s are nearly the same (diversity %.2f), and none is good: more of them "
     "teach nothing; raise the temperature"
 )
-COMPARED = "rules"
-"""Author of the rules that are made by comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +236,8 @@ class Distiller:
         Active ones have proved better than nothing; they stay as long as their effect does.
         """
         for rule in present:
-            case = read(rule.text)
-            if rule.author != COMPARED or rule.status != "candidate" or case is None:
+            case = case_of_rule(rule)
+            if rule.status != "candidate" or case is None:
                 continue
             mine = [one for one in ways if one.contrast in rule.evidence]
             if len({one.task for one in mine}) < 2 or not contradicts(way, case):
@@ -313,7 +311,7 @@ def _of(taught: Lesson, kept: Contrast, status: RuleStatus) -> Rule:
 
 def _covers(case: Case, other: Rule) -> bool:
     """Whether a rule says no more than a case does, of fewer goals."""
-    known = read(other.text) if other.author == COMPARED else None
+    known = case_of_rule(other)
     return (
         known is not None
         and (known.where, known.action) == (case.where, case.action)

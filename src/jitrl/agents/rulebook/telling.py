@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jitrl.agents.rulebook.cases import read
-from jitrl.agents.rulebook.distilling import COMPARED
+from jitrl.agents.rulebook.cases import case_of_rule
 from jitrl.agents.rulebook.words import words
 from jitrl.core import similarity
 from jitrl.core.effect import promise
@@ -47,7 +46,7 @@ class Line:
     def __init__(self, rule: Rule, goal: str, told: bool, chance: float) -> None:
         self.rule, self.goal = rule, goal
         self.told, self.chance = told, chance
-        self.case = read(rule.text) if rule.author == COMPARED else None
+        self.case = case_of_rule(rule)
         split = parts(rule.text)
         self._condition = frozenset(similarity.words(split.condition if split else ""))
         self._order = frozenset(similarity.words(split.order if split else rule.text))
@@ -178,13 +177,8 @@ def fetched(
 
 def _usable(rules: Sequence[Rule], goal: str) -> list[Rule]:
     """Those whose status and condition let them be told under a goal."""
-    return [
-        rule
-        for rule in rules
-        if rule.status in ("candidate", "active")
-        for case in [read(rule.text) if rule.author == COMPARED else None]
-        if case is None or case.speaks_of(goal)
-    ]
+    present = (rule for rule in rules if rule.status in ("candidate", "active"))
+    return [r for r in present if (case := case_of_rule(r)) is None or case.speaks_of(goal)]
 
 
 def _speaking(rules: Mapping[str, Rule]) -> dict[str, Rule]:

@@ -43,7 +43,7 @@ def store(path):
 
 
 def again(store, writer=None, named=(), **how):
-    distiller = Distiller(store, writer, 2, gap=0.25, threshold=0.75, named=named)
+    distiller = Distiller(store, writer, 2, named=named)
     return list(redistil(distiller, store.contrasts(), **how))
 
 
@@ -117,6 +117,14 @@ def test_what_came_in_under_a_name_is_taken_only_if_it_is_named(store):
     assert store.rules()[0].evidence == ("c1",)
     assert [one.left_out for one in again(store, named=["carl"])] == ["", ""]
     assert set(store.rules()[0].evidence) == {"c1", "c2"}
+
+
+@pytest.mark.parametrize("tells", [False, True])
+def test_a_model_is_told_the_steps_that_were_found_only_where_that_is_asked_for(store, tells):
+    scribe = writer(RULE)
+    distiller = Distiller(store, scribe, 2, tells_steps=tells)
+    list(redistil(distiller, store.contrasts()))
+    assert ("made the difference was what" in scribe.asked[0].text) is tells
 
 
 def test_a_rule_of_a_named_contrast_has_its_principal(store):

@@ -100,7 +100,7 @@ def test_no_prompt_holds_an_escaped_letter(store):
 
 def test_eight_attempts_that_are_the_same_teach_nothing_and_are_said_to_be(store, caplog):
     put(store, *(episode(f"e{n}", "hall:wait", rewards=[0.5]) for n in range(8)))
-    learning = Learning(store, Distiller(store, None, 2, gap=0.25, threshold=0.75), Gates(), 8)
+    learning = Learning(store, Distiller(store, None, 2), Gates(), 8, gap=0.25, threshold=0.75)
     head = store.head()
     with caplog.at_level(logging.INFO):
         learning.after(Task("t", "Win.", "s"), [])
@@ -149,7 +149,7 @@ def test_a_book_above_its_cap_loses_the_lowest_bounds_with_their_reason(store):
         uses += [RuleUse(id, lived.key, n % 2 == 0, 0.5) for id in young if n < 10]
         store.commit(lived, judgment, (), uses)
     gates = Gates(most=5, bottom=0.0)
-    learning = Learning(store, Distiller(store, None, 2, gap=0.25, threshold=0.75), gates, 8)
+    learning = Learning(store, Distiller(store, None, 2), gates, 8, gap=0.25, threshold=0.75)
     lows = {id: of.low for id, of in learning.effects(old, gates).items()}
     learning.thin("s", gates)
     gone = [rule for rule in store.rules() if rule.status == "retired"]

@@ -123,14 +123,16 @@ def rulebook(
     named = strategy(
         credit, writer=author_model, evaluator=evaluator, replays=replays, budget=credit_budget
     )
-    distiller = Distiller(store, author_model, distil, gap, threshold, status, credit=named)
+    distiller = Distiller(
+        store, author_model, distil, status, credit=named, tells_steps=credit != "contrast"
+    )
     return Rulebook(
         name,
         memory,
         store,
         prior_of(name, temperature, choose),
         Telling(told, tokens, overlap, explore, holdout, success),
-        Learning(store, distiller, limits, attempts),
+        Learning(store, distiller, limits, attempts, gap=gap, threshold=threshold),
         scores,
     )
 

@@ -56,43 +56,51 @@ class Distiller:
     Attributes:
         writer: The model that writes them; ``None`` finds them where attempts parted.
         most: New rules of one contrast at most.
-        gap: Least difference between best and worst.
-        threshold: Least score of the best.
         status: That new rules begin with.
         named: Principals whose contrasts are looked at beside the agent's own, which have none;
             ``None`` for all.
-        credit: Names the steps that rules are made of; a model that writes is told them unless
-            they are what it reads anyway.
+        credit: Names the steps that rules are made of.
+        tells_steps: Whether a model that writes is told them, too; those of a comparison it need
+            not be, as it compares the attempts itself.
     """
 
     store: RuleStore
     writer: Writer | None
     most: int
-    gap: float
-    threshold: float
     status: RuleStatus = "candidate"
     named: Collection[str] | None = None
     credit: Credit = by_contrast
+    tells_steps: bool = False
 
     @property
     def author(self) -> str:
         """What the rules say of where they come from."""
         return COMPARED if self.writer is None else self.writer.name
 
-    def round(self, task: Task, attempts: Sequence[PastEpisode], number: int) -> Round | str:
+    def round(
+        self,
+        task: Task,
+        attempts: Sequence[PastEpisode],
+        number: int,
+        *,
+        gap: float,
+        threshold: float,
+    ) -> Round | str:
         """What a round teaches, once, or why it teaches nothing; it may take minutes.
 
         Args:
             number: Of the round, from 1 on.
+            gap: Least difference between the best and the worst that teaches.
+            threshold: Least score of the best.
 
         Raises:
             ConfigError: If an attempt that is played again comes to another score.
             BudgetExceeded, ModelError: If the model could not be asked.
         """
-        found = contrasts.contrast(attempts, gap=self.gap, threshold=self.threshold)
+        found = contrasts.contrast(attempts, gap=gap, threshold=threshold)
         if isinstance(found, str):
             apart = diversity([[row.action for row in attempt.rows] for attempt in attempts])
-            if apart < _ALIKE and max(a.score for a in attempts) < self.threshold:
+            if apart < _ALIKE and max(a.score for a in attempts) < threshold:
                 _log.warning(_SAME, task.id, apart)
             return found
         kept = _kept(task, found, number)
@@ -107,15 +115,15 @@ class Distiller:
             ConfigError: If an attempt that is played again comes to another score.
             BudgetExceeded, ModelError: If the model could not be asked.
         """
-        is_read = self.writer is not None and self.credit is by_contrast
-        steps = () if is_read else tuple(one.parting for one in self.credit(found))
+        is_asked = self.writer is None or self.tells_steps
+        steps = tuple(one.parting for one in self.credit(found)) if is_asked else ()
         if self.writer is None:
             return Round(found, kept, steps=steps)
         told = [rule.text for rule in _told(self.store.rules(scope=kept.scope), kept)]
         texts = written(self.writer, found, self.most, told, steps[: self.most])
         return Round(found, kept, tuple(texts), steps)
 
-    def counts(self, contrast: Contrast) -> bool:
+    def is_looked_at(self, contrast: Contrast) -> bool:
         """Whether a contrast is the agent's own, or of somebody who is named."""
         return self.named is None or contrast.principal in ("", *self.named)
 
@@ -215,7 +223,7 @@ class Distiller:
             way_of(other, episodes[other.good[0]])
             for other in self.store.contrasts(scope=kept.scope)
             if other.id != kept.id
-            and self.counts(other)
+            and self.is_looked_at(other)
             and other.good
             and other.good[0] in episodes
         ]

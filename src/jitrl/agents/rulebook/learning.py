@@ -21,13 +21,23 @@ class Learning:
     Args:
         gates: ``None`` lets every rule in and none go.
         attempts: Scored attempts at a task that make a round; 0 makes none.
+        gap: Least difference between the best and the worst of a round that teaches.
+        threshold: Least score of the best.
     """
 
     def __init__(
-        self, store: RuleStore, distiller: Distiller, gates: Gates | None, attempts: int
+        self,
+        store: RuleStore,
+        distiller: Distiller,
+        gates: Gates | None,
+        attempts: int,
+        *,
+        gap: float,
+        threshold: float,
     ) -> None:
         self.store, self.distiller = store, distiller
         self.gates, self.attempts = gates, attempts
+        self.gap, self.threshold = gap, threshold
         self._journal = Journal(store)
 
     def after(self, task: Task, used: Collection[str]) -> None:
@@ -43,7 +53,10 @@ class Learning:
         number = len(attempts) // self.attempts if is_over else 0
         found: Round | str = ""
         if is_over:
-            found = self.distiller.round(task, attempts[-self.attempts :], number)
+            lived = attempts[-self.attempts :]
+            found = self.distiller.round(
+                task, lived, number, gap=self.gap, threshold=self.threshold
+            )
         with self.store.batch():
             if self.gates is not None:
                 self.judge(used, self.gates)

@@ -61,7 +61,7 @@ def redistil(
     """
     journal = Journal(distiller.store)
     for contrast in kept:
-        if not distiller.counts(contrast):
+        if not distiller.is_looked_at(contrast):
             yield Redone(contrast, left_out=f"it came in under the name {contrast.principal!r}")
             continue
         attempts = _attempts(journal.past(contrast.scope), contrast)

@@ -51,6 +51,7 @@ def redistil(
 ) -> None:
     """Make rules again of the stored contrasts: good attempts at a task against bad ones.
 
+    Attempts are compared as they are, whatever `credit` the agent had: nothing is played again.
     New rules are candidates. Those that are there already keep all they have, whatever became of
     them, and gain the evidence. Left out, and said, are contrasts with an episode in quarantine or
     without a score, and those that came in under somebody's name (--principal). What others write
@@ -66,7 +67,7 @@ def redistil(
         kept = [c for c in store.contrasts(scope=scope, task=task) if c.version >= since]
         writer = written(settings, ledger.meter("learn")) if author == "model" else None
         named = frozenset(principal or ())
-        distiller = Distiller(store, writer, most, gap=0.0, threshold=0.0, named=named)
+        distiller = Distiller(store, writer, most, named=named)
         for one in redone(distiller, kept, writes=not dry_run):
             done.append(one)
             count(len(done), len(kept))

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -205,6 +206,7 @@ def live(path, attempts, of="commit", left=10**9):
         done = len(list(store.episodes()))
         agent = opened("rulebook", store, EnvironmentRewards(), attempts=4, gates=GATES)
         try:
+            agent.resume()  # as a run does
             lived(agent, Suggestible(2.0), attempts - done, first=done)
         except Killed:
             return True
@@ -225,3 +227,19 @@ def test_whenever_a_run_is_killed_the_book_ends_as_if_it_had_not_been(tmp_path):
         if live(path, 32, of, left):
             assert not live(path, 32)
         assert book_of(path) == whole, (of, left)
+
+
+def test_what_a_killed_process_left_is_learned_before_the_first_episode_and_once(tmp_path):
+    path = tmp_path / "killed.db"
+    assert live(path, 32, left=8)
+    with SQLiteStore(path) as store:
+        before = store.head()
+        agent = opened("rulebook", store, EnvironmentRewards(), attempts=4, gates=GATES)
+        assert store.head() == before
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda _: agent.episode(), range(4)))
+        learned = store.head()
+        assert len(store.contrasts()) == 1
+        assert learned > before
+        agent.episode()
+        assert store.head() == learned

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tabular import Tabular
 
-from jitrl import config
+from jitrl import config, registry
 from jitrl.analysis import results
 from jitrl.envs.toy import Toy
 from jitrl.errors import BudgetExceeded, ConfigError, InputError, JitRLError, ModelError, StoreError
@@ -157,6 +157,50 @@ def test_a_run_that_was_cut_short_ends_as_if_it_had_not_been(
     for seed in range(2):
         whole, cut = (list(journal(tmp_path / p, seed).items()) for p in ("whole", "cut"))
         assert whole == cut
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.mark.parametrize("at", [4, 8])
+@pytest.mark.parametrize("schedule", ["sequential", "rounds"])
+def test_a_run_that_was_killed_before_it_learned_rules_ends_as_if_it_had_not_been(
+    tmp_path, settings, parts, schedule, at
+):
+    class Mortal(SQLiteStore):
+        left = at
+
+        def commit(self, *args, **more):
+            receipt = super().commit(*args, **more)
+            self.left -= 1
+            if not self.left:
+                raise Killed
+            return receipt
+
+    def agent(store, evaluator, memory, meter):
+        lent = {"store": store, "evaluator": evaluator, "settings": memory, "writer": None}
+        return registry.create("agents", "rulebook", {"attempts": 4, "temperature": 9.0}, **lent)
+
+    model = Scripted(noise=2.0, heeds=3.0)
+    world = partial(Toy, "protocol", size=2, seed=1)
+    make = replace(parts(model=model, environment=world), agent=agent)
+    wanted = settings(attempts=8, tasks=1, schedule=schedule)
+    experiment.run(wanted, tmp_path / "whole", make)
+    with pytest.raises(Killed):
+        experiment.run(wanted, tmp_path / "cut", replace(make, store=Mortal))
+    experiment.run(wanted, tmp_path / "cut", make)
+    assert journal(tmp_path / "whole") == journal(tmp_path / "cut")
+    whole, cut = (book(tmp_path / place) for place in ("whole", "cut"))
+    assert whole == cut
+    assert len(whole[1]) == 2
+
+
+def book(place, seed=0):
+    """Rules and contrasts of a seed, with the version of each."""
+    with SQLiteStore(folder.store_path(place, seed), readonly=True) as store:
+        rules = [(rule.text, rule.status, rule.version) for rule in store.rules()]
+        return rules, [contrast.id for contrast in store.contrasts()]
 
 
 @pytest.mark.parametrize(

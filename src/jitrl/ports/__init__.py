@@ -358,6 +358,9 @@ class Agent(Protocol):
     environment's ``Hint``), ``trainable`` (a factory of weights on top of the run's model) and
     ``replays`` (which opens an environment to play episodes again in, see ``ports.replay``) that
     they have a parameter for.
+
+    One that may have to learn of an episode that was stored by a process which was killed has a
+    method ``resume()``; a run calls it before it plays, also where no episode is left to play.
     """
 
     def episode(

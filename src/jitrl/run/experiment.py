@@ -268,6 +268,8 @@ class _Campaign:
             with self._lock:
                 self._done += 0 if stage.start else len(finished)
             arm = self._parts.agent(store, self._evaluator, self._settings.memory, self._learning)
+            if hasattr(arm, "resume"):  # before versions are looked at, and if none is left to play
+                arm.resume()
             for batch in plan(run, self._tasks, seed, self._place, stage):
                 missing = [trial for trial in batch if trial.key not in finished]
                 until = before(store, batch, missing) if run.schedule == "rounds" else None

@@ -156,22 +156,30 @@ class Rulebook:
     ) -> None:
         self.name, self.memory, self.store, self.prior = name, memory, store, prior
         self.telling, self.learning, self.scores = telling, learning, scores
-        learning.resume()
 
     @property
     def derivation(self) -> dict[str, Any]:
         """What rows are derived with; the agent ``jitrl`` can take such a memory over."""
         return self.memory.derivation
 
+    def resume(self) -> None:
+        """Learn what a process that was killed right after an episode left to be learned of it.
+
+        Raises:
+            ConfigError, BudgetExceeded, ModelError: If a round could not be distilled.
+        """
+        self.learning.resume()
+
     def episode(
         self, *, exclude: frozenset[str] = frozenset(), until: int | None = None
     ) -> RulebookEpisode:
-        """An agent for one episode.
+        """An agent for one episode; before the first one, ``resume``.
 
         Args:
             exclude: Tasks whose rows, and whose rules, it must not use.
             until: Newest version of the memory it may see; ``None``: all there is when it begins.
         """
+        self.resume()
         return RulebookEpisode(self, exclude, until)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Collection
 
 from jitrl.agents.past import Journal
@@ -39,6 +40,7 @@ class Learning:
         self.gates, self.attempts = gates, attempts
         self.gap, self.threshold = gap, threshold
         self._journal = Journal(store)
+        self._resuming, self._is_resumed = threading.Lock(), False
 
     def after(self, task: Task, used: Collection[str]) -> None:
         """An attempt at a task was stored.
@@ -69,10 +71,20 @@ class Learning:
             _log.info("no rule of round=%d at task=%s: %s", number, task.id, found)
 
     def resume(self) -> None:
-        """Learn of the newest episode if the process that stored it ended right there.
+        """Learn, once, of the newest episode if the process that stored it ended right there.
 
-        Then nothing was written after it. Where there was nothing to write, there is none now.
+        Then nothing was written after it. Where there was nothing to write, there is none now. It
+        may take minutes; other threads wait until it is done.
+
+        Raises:
+            ConfigError, BudgetExceeded, ModelError: As ``Distiller.round``; then it is still to do.
         """
+        with self._resuming:
+            if not self._is_resumed:
+                self._resume()
+            self._is_resumed = True
+
+    def _resume(self) -> None:
         head = self.store.head()
         last = next(iter(self.store.changes(head - 1)), None) if head else None
         if last is None or last.kind != "append" or not last.rows:

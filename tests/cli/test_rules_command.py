@@ -79,6 +79,25 @@ def test_a_rule_is_retired_and_restored_to_what_it_was(jitrl, file):
         assert store.rule(ID).status == "active"
 
 
+def test_a_rule_that_another_stands_for_is_restored_with_a_word_of_it(jitrl, file):
+    text = "When the goal names an order or a bill, open the list of orders"
+    wide = Rule(rule_id(text), text, "shop", "orders", evidence=("c",), parents=(ID,))
+    with SQLiteStore(file) as store:
+        store.add_rules([wide])
+        store.set_rule_status("retired", [ID])
+    assert f"stands for {ID}" in "".join(jitrl("why", file, wide.id)[1:])
+    _, out, err = jitrl("restore", file, ID)
+    assert f"{ID} is stood for by {wide.id}: a candidate is told only where" in out + err
+    with SQLiteStore(file) as store:
+        store.set_rule_status("active", [ID])
+    out = jitrl("restore", file, ID, "--json")
+    assert json.loads(out[1])["spoken_for"] == {ID: [wide.id]}
+    assert "it is active and told all the same" in out[2]
+    with SQLiteStore(file) as store:
+        store.set_rule_status("retired", [wide.id])
+    assert json.loads(jitrl("restore", file, ID, "--json")[1])["spoken_for"] == {}
+
+
 def test_a_rule_is_added_by_hand_once_and_only_if_it_is_one(jitrl, file):
     text = "当输入包含日期时，先统一成 YYYY-MM-DD 再处理"
     first = json.loads(jitrl("add", file, text, "--scope", "shop", "--json")[1])

@@ -23,7 +23,7 @@ class Rule:
         entities: Its key words, sorted.
         entry: Score in [0, 1] that it came in with.
         author: Who distilled it: ``rules``, the name of a model, or ``human``.
-        parents: Ids of the rules that it was merged from.
+        parents: Ids of the rules that it speaks for: merged, narrowed or covered.
         evidence: Ids of the contrasts it rests on, oldest first.
         status: Since its latest change; a new rule is stored with the one it is handed in with.
         reason: Of that status. This and what follows is filled in by the store.

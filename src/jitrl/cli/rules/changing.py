@@ -75,16 +75,32 @@ def restore(
 ) -> None:
     """Give rules that were retired or quarantined the status they had before.
 
-    What came in quarantined, as from an import, becomes a candidate.
+    What came in quarantined, as from an import, becomes a candidate. Where other rules that are
+    told stand for a restored one, that is said.
     """
     with existing(file, name) as store, store.batch():
         changed = 0
         for id in ids:
             before = _before(store, id)
             changed += store.set_rule_status(before, [id], reason=reason, principal=principal)
+        spoken = {id: others for id in ids if (others := _speakers(store, id))}
+        active = {id for id in spoken if store.rule(id).status == "active"}
     tell(f"{changed} restored")
+    for id, others in spoken.items():
+        told = (
+            "it is active and told all the same"
+            if id in active
+            else "a candidate is told only where what stands for it may not be"
+        )
+        tell(f"{id} is stood for by {', '.join(others)}: {told}", style="yellow")
     if json:
-        emit({"schema": "jitrl.rules.restore/1", "changed": changed})
+        emit({"schema": "jitrl.rules.restore/1", "changed": changed, "spoken_for": spoken})
+
+
+def _speakers(store: SQLiteStore, id: str) -> list[str]:
+    """Ids of the rules that are told and stand for this one."""
+    told = (rule for rule in store.rules() if rule.status in ("candidate", "active"))
+    return [rule.id for rule in told if id in rule.parents]
 
 
 def _before(store: SQLiteStore, id: str) -> RuleStatus:

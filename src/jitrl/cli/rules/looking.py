@@ -139,7 +139,7 @@ def why(file: FILE, rule: RULE, name: NAME = "default", json: JSON = False) -> N
         return
     _tell_what(found)
     if found.parents:
-        tell(f"settles {' and '.join(found.parents)}")
+        tell(f"stands for {', '.join(found.parents)}")
     for contrast in contrasts:
         tell(
             f"round {contrast.round} of {contrast.task}: {', '.join(contrast.good)} against "

@@ -163,6 +163,43 @@ def test_a_way_contradicts_a_case_that_speaks_of_it_and_asks_for_something_else(
     assert not contradicts(way("e", "hall:stock", goal="Ship order 9"), general)
 
 
+@pytest.mark.parametrize(
+    ("goal", "where", "action"),
+    [
+        ("Say it", "hall", 'say "plugh"'),
+        ("Go", "hall", "go 13!"),
+        ("Go", "hall", "[up]"),
+        ("Call it", "room", 'call({"id": 1})'),
+        ("说出来", "大厅", "说「开门」"),
+    ],
+)
+def test_a_rule_names_its_action_to_the_last_character(goal, where, action):
+    found = lesson(way("a", f"{where}:wait", goal=goal), State(where), action, [])
+    assert read(found.text) == found.case
+    assert faults(found.text) == []
+    other = 'call({"id": 2})'
+    assert found.case.at(goal, State(where), [other, action]).action == action
+    assert found.case.at(goal, State(where), [other]) is None
+
+
+@pytest.mark.parametrize(
+    ("goal", "where", "action"),
+    [
+        ("Put {value 1} in box 7", "room", "put(7)"),
+        ("Go", "You may sit, take or go", "go"),
+    ],
+)
+def test_what_no_sentence_can_say_makes_no_rule(goal, where, action):
+    assert lesson(way("a", "hall:wait", goal=goal), State(where), action, []) is None
+
+
+def test_steps_of_one_good_way_do_not_disagree():
+    first = "When the goal is “Go on” and you see admin/orders, take click(<link[New]>)"
+    second = "When the goal is “Go on” and you see admin/orders/new, take click(<link[Save]>)"
+    assert not disagree(first, second)
+    assert disagree(first, first.replace("New", "Old"))
+
+
 @pytest.mark.parametrize("goal", ["Cancel 2：all", "看全部、和 ２"])
 def test_characters_of_several_forms_are_one(goal):
     case = read(case_of(goal, "hall", "wait").sentence(words(goal)))

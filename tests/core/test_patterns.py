@@ -1,5 +1,7 @@
 """What goals have in common: the pattern of two, and what fits it."""
 
+import time
+
 import pytest
 
 from jitrl.core.patterns import common, filled, fits, values
@@ -59,3 +61,24 @@ def test_characters_of_regular_expressions_stand_for_themselves():
         "{value 1}": "A+"
     }
     assert not fits("a.c", "abc")
+
+
+def test_what_stands_in_braces_is_no_placeholder_unless_it_is_called_one():
+    assert values('call({"id": 1})', 'call({"id": 2})') is None
+    assert fits("Set {a1}", "Set {a1}")
+    assert not fits("Set {a1}", "Set b")
+
+
+def test_a_long_goal_takes_no_longer_than_its_length():
+    began = time.process_time()
+    assert not fits("the ... the ... the ... the zz", "the cat " * 5000)
+    assert not fits("a ... a ... a ... a zz", "a " * 5000)
+    assert fits("the ... the ... the ... the zz", "the cat " * 5000 + "the zz")
+    long = common("Do it. " + "the cat " * 5000, "Do it. " + "the dog " * 5000)
+    assert fits(long, "Do it. " + "the cat " * 5000)
+    assert time.process_time() - began < 10.0
+
+
+def test_a_later_place_of_a_part_is_found_where_the_first_does_not_do():
+    assert fits("... order ... hold", "Put order 7 of order 8 on hold or hold")
+    assert values("... {value 1} on hold", "Put 7 off, not on hold, 8 on hold") is not None

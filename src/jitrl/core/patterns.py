@@ -1,9 +1,9 @@
 """What goals have in common, as a pattern with gaps: *Put order ... on hold*.
 
-A pattern is a text in which ``...`` stands for anything and a placeholder such as ``{value 1}`` for
-one value. The pattern of two goals keeps the words that both have in the same order, so it is about
-the most special one that fits both (a least general generalisation); that of many is folded
-together goal by goal. What fits it can then be checked on goals that are known.
+A pattern is a text in which ``...`` stands for anything and a placeholder, ``{value 1}`` or
+``{值1}``, for one value. The pattern of two goals keeps the words that both have in the same order,
+so it is about the most special one that fits both (a least general generalisation); that of many is
+folded together goal by goal. What fits it can then be checked on goals that are known.
 
 Source: Plotkin, *A note on inductive generalization* (1970), for the idea.
 """
@@ -20,10 +20,14 @@ from jitrl.core.rules import SAY_LITTLE
 from jitrl.core.similarity import words
 
 GAP = "..."
-PLACEHOLDER = re.compile(r"\{[^{}]*?\d+\}")
+PLACEHOLDER = re.compile(r"\{(?:value |值)\d+\}")
+
+_PARTS = re.compile(rf"(\s*\.\.\.\s*|{PLACEHOLDER.pattern})")
+_LONGEST = 80  # characters of a value
+_MOST = 400  # words and signs of a goal that patterns look at
 
 _HAN = "\u3040-\u30ff\u4e00-\u9fff"
-_TOKEN = re.compile(rf"(\s*)(\{{[^{{}}]*?\d+\}}|\.\.\.|[^\W_{_HAN}]+|\S)")
+_TOKEN = re.compile(rf"(\s*)(\{{(?:value |值)\d+\}}|\.\.\.|[^\W_{_HAN}]+|\S)")
 _IS_HAN = re.compile(f"[{_HAN}]")
 _IS_WORD = re.compile(r"\w")
 
@@ -61,34 +65,53 @@ def common(first: str, second: str) -> str:
 
 
 def values(pattern: str, goal: str) -> dict[str, str] | None:
-    """What stands for each placeholder; ``None`` if the goal does not fit the pattern."""
+    """What stands for each placeholder; ``None`` if the goal does not fit the pattern.
+
+    A value is at most 80 characters long.
+    """
     source, groups = _expression(pattern)
     found = source.fullmatch(goal)
     return None if found is None else {name: found[group] for name, group in groups.items()}
 
 
-@lru_cache(maxsize=4096)
-def _expression(pattern: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    """What a goal must match, and the group of each placeholder."""
-    names = list(dict.fromkeys(PLACEHOLDER.findall(pattern)))
-    groups = {name: f"v{n}" for n, name in enumerate(names)}
-    known = set[str]()
-    source = ""
-    for part in re.split(rf"(\s*\.\.\.\s*|{PLACEHOLDER.pattern})", pattern):
-        if part.strip() == GAP:
-            source += r".*?"
-        elif part in groups:
-            group = groups[part]
-            source += f"(?P={group})" if group in known else f"(?P<{group}>.+?)"
-            known.add(group)
-        elif part:
-            source += _bordered(part)
-    return re.compile(source, re.S), groups
-
-
 def fits(pattern: str, goal: str) -> bool:
     """Whether a goal is one of those that a pattern speaks of; "" speaks of all."""
     return not pattern or values(pattern, goal) is not None
+
+
+@lru_cache(maxsize=4096)
+def _expression(pattern: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    """What a goal must match, and the group of each placeholder.
+
+    A text after a gap is taken where it first stands, and never looked for again: that finds
+    whatever can be found, as gaps take anything, and takes no longer in long goals. Beside a
+    placeholder, all places are tried.
+    """
+    parts = [part for part in _PARTS.split(pattern) if part]
+    names = list(dict.fromkeys(PLACEHOLDER.findall(pattern)))
+    groups = {name: f"v{n}" for n, name in enumerate(names)}
+    known = set[str]()
+    source, is_open = "", False
+    for n, part in enumerate(parts):
+        if part.strip() == GAP:
+            is_open = True
+        elif part in groups:
+            group = groups[part]
+            source += ".*?" if is_open else ""
+            source += f"(?P={group})" if group in known else f"(?P<{group}>.{{1,{_LONGEST}}}?)"
+            known.add(group)
+            is_open = False
+        else:
+            after = parts[n + 1] if n + 1 < len(parts) else ""
+            text = _bordered(part)
+            if is_open and not after:
+                source += f".*{text}"
+            elif is_open and after.strip() == GAP:
+                source += f"(?>.*?{text})"
+            else:
+                source += (".*?" if is_open else "") + text
+            is_open = False
+    return re.compile(source + (".*" if is_open else ""), re.S), groups
 
 
 def filled(text: str, known: dict[str, str]) -> str:
@@ -103,7 +126,9 @@ def key_words(pattern: str) -> tuple[str, ...]:
 
 
 def _tokens(text: str) -> list[_Token]:
-    return [_Token(before, token) for before, token in _TOKEN.findall(text)]
+    """Words and signs of a text; of a very long one the first, and a gap."""
+    found = [_Token(before, token) for before, token in _TOKEN.findall(text)]
+    return found if len(found) <= _MOST else [*found[:_MOST], _Token(" ", GAP)]
 
 
 def _keys(tokens: Sequence[_Token], side: str) -> list[str]:

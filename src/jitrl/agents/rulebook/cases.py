@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jitrl.agents.induction import abstracted
 from jitrl.agents.rulebook.words import CHINESE, ENGLISH, Words
@@ -44,6 +44,17 @@ class Case:
         if not self.goal:
             return said.anywhere.format(where=self.where, action=self.action)
         return said.rule.format(goal=self.goal, where=self.where, action=self.action)
+
+    def written(self, said: Words) -> str | None:
+        """The same as a book keeps it, from which it can be read back; ``None`` if it cannot.
+
+        An action stands in brackets where its end would be taken for that of the sentence.
+        """
+        for action in (self.action, f"[{self.action}]"):
+            text = cleaned(replace(self, action=action).sentence(said))
+            if read(text) == self:
+                return text
+        return None
 
     def speaks_of(self, goal: str) -> bool:
         """Whether a goal is one of those it names."""
@@ -81,11 +92,16 @@ def read(rule: str) -> Case | None:
     for goal_form, any_form in _FORMS:
         found = goal_form.fullmatch(rule)
         if found:
-            return Case(found["goal"], found["where"], found["action"])
+            return Case(found["goal"], found["where"], _bare(found["action"]))
         found = any_form.fullmatch(rule)
         if found and not PLACEHOLDER.search(rule):
-            return Case("", found["where"], found["action"])
+            return Case("", found["where"], _bare(found["action"]))
     return None
+
+
+def _bare(action: str) -> str:
+    """An action without the brackets that keep its end."""
+    return action[1:-1] if action.startswith("[") and action.endswith("]") else action
 
 
 def case_of_rule(rule: Rule) -> Case | None:

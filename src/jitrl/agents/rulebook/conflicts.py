@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from jitrl.agents.rulebook.cases import Case, read
 from jitrl.agents.rulebook.words import words
 from jitrl.core.rules import SAY_LITTLE
 from jitrl.core.sentences import parts
@@ -64,8 +65,13 @@ def disagreements(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:
 
 
 class _Case(NamedTuple):
-    """A rule taken apart: the texts that its condition quotes, all its words, and the order."""
+    """A rule taken apart: the texts that its condition quotes, all its words, and the order.
 
+    Attributes:
+        exact: What it says, if it has the form of rules by comparison.
+    """
+
+    exact: Case | None
     quoted: tuple[str, ...]
     words: frozenset[str]
     order: str
@@ -76,11 +82,14 @@ def _case(text: str) -> _Case | None:
     if split is None:
         return None
     quoted = tuple(_QUOTED.findall(split.condition))
-    return _Case(quoted, _telling(split.condition), split.order)
+    return _Case(read(text), quoted, _telling(split.condition), split.order)
 
 
 def _clash(a: _Case, b: _Case) -> bool:
     """Whether two rules that quote the same are of one case and cannot both be followed."""
+    if a.exact is not None and b.exact is not None:
+        one, other = a.exact, b.exact
+        return (one.goal, one.where) == (other.goal, other.where) and one.action != other.action
     if _shared(a.words, b.words) < _NEAR:
         return False
     is_against = bool(_AGAINST.search(a.order)) != bool(_AGAINST.search(b.order))

@@ -14,7 +14,6 @@ from jitrl.agents.rulebook.conflicts import disagree, settled
 from jitrl.agents.rulebook.credit import Credit, by_contrast
 from jitrl.agents.rulebook.partings import Parting
 from jitrl.agents.rulebook.shared import Lesson, Way, contradicts, lesson, way_of
-from jitrl.agents.rulebook.words import words
 from jitrl.agents.rulebook.written import written
 from jitrl.core.patterns import fits, key_words
 from jitrl.core.rules import diversity
@@ -201,6 +200,9 @@ class Distiller:
         self.store.add_rules([], [kept], reason=_round(kept), principal=by)
         for parting in of.steps:
             own = lesson(way, parting.state, parting.action, same)
+            if own is None:
+                _log.info("no sentence says %r of task=%s", parting.action, way.task)
+                continue
             rule = _of(own, kept, self.status)
             if rule.id not in known and new == self.most:
                 continue
@@ -208,7 +210,7 @@ class Distiller:
             made.append(rule.id)
             self.store.add_rules([rule], reason=_round(kept), principal=by)
             shared = lesson(way, parting.state, parting.action, others)
-            if shared.case != own.case:
+            if shared is not None and shared.case != own.case:
                 wide = _of(shared, kept, self.status)
                 made.append(wide.id)
                 self._widen(wide, shared.case, [*present, rule], _round(kept), by)
@@ -256,6 +258,8 @@ class Distiller:
                     if case.at(own.goal, state, [action]) is None:
                         continue
                     taught = lesson(own, state, action, others)
+                    if taught is None:
+                        continue
                     made = replace(
                         _of(taught, kept, self.status), entry=rule.entry, parents=(rule.id,)
                     )
@@ -311,8 +315,7 @@ def _rule(text: str, kept: Contrast, author: str, status: RuleStatus) -> Rule:
 
 def _of(taught: Lesson, kept: Contrast, status: RuleStatus) -> Rule:
     """A rule by comparison."""
-    text = taught.case.sentence(words(kept.goal))
-    rule = _rule(text, kept, COMPARED, status)
+    rule = _rule(taught.text, kept, COMPARED, status)
     entities = key_words(taught.case.goal)
     return replace(rule, kind=taught.kind, entities=entities, evidence=taught.contrasts)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from jitrl.agents.past import PastEpisode
 from jitrl.agents.rulebook.cases import Case, case_of, seen, seen_closely
+from jitrl.agents.rulebook.words import words
 from jitrl.core.patterns import PLACEHOLDER, common, fits
 from jitrl.core.sentences import folded
 from jitrl.types import Contrast, State
@@ -40,11 +41,13 @@ class Lesson:
     """A case, and the ways that teach it.
 
     Attributes:
+        text: The sentence that says it.
         kind: Type of task that all of them are of; "" if they are of several.
         contrasts: Ids of their contrasts, oldest first.
     """
 
     case: Case
+    text: str
     kind: str
     contrasts: tuple[str, ...]
 
@@ -55,14 +58,20 @@ def way_of(contrast: Contrast, attempt: PastEpisode) -> Way:
     return Way(contrast.id, contrast.task, contrast.kind, contrast.goal, steps)
 
 
-def lesson(way: Way, state: State, action: str, others: Collection[Way]) -> Lesson:
+def lesson(way: Way, state: State, action: str, others: Collection[Way]) -> Lesson | None:
     """What a step of ``way`` teaches, in view of ``others``, the ways of other contrasts.
+
+    ``None`` if no sentence can say it: where a text has the form of a placeholder, say.
 
     Tasks that took the same action in the same place join one by one, the most alike first, as long
     as their goals have something in common that fits no task that did something else there.
     """
+    said = words(way.goal)
     show = seen_closely if _is_ambiguous(way, state, action) else seen
     own = case_of(way.goal, show(state), action)
+    text = own.written(said)
+    if text is None or PLACEHOLDER.search(f"{way.goal} {show(state)} {action}"):
+        return None
     alike, against = list[tuple[str, Way]](), list[str]()
     for other in others:
         if folded(other.goal) == folded(way.goal):
@@ -82,17 +91,21 @@ def lesson(way: Way, state: State, action: str, others: Collection[Way]) -> Less
         wider = common(pattern, goal)
         if not wider or not needed <= set(PLACEHOLDER.findall(wider)):
             continue
-        if not any(fits(wider, one) for one in against):
+        said_wider = Case(wider, own.where, own.action).written(said)
+        if said_wider is not None and not any(fits(wider, one) for one in against):
+            text = said_wider
             pattern, joined = wider, [*joined, other]
     if len({other.task for other in joined}) == 1 and not against and not needed:
         everywhere = {one.task for _, one in alike} | {way.task}
         if len(everywhere) >= _EVERYWHERE:
-            pattern, joined = "", [way, *(one for _, one in alike)]
+            anywhere = Case("", own.where, own.action)
+            text, pattern = anywhere.sentence(said), ""
+            joined = [way, *(one for _, one in alike)]
     known = [other.contrast for other in others]
     ids = sorted({one.contrast for one in joined} - {way.contrast}, key=known.index)
     kinds = {one.kind for one in joined}
     kind = way.kind if len(kinds) == 1 else ""
-    return Lesson(Case(pattern, own.where, own.action), kind, (*ids, way.contrast))
+    return Lesson(Case(pattern, own.where, own.action), text, kind, (*ids, way.contrast))
 
 
 def contradicts(way: Way, case: Case) -> bool:

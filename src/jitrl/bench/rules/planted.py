@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from jitrl.agents.rulebook.cases import Case, seen
 from jitrl.agents.rulebook.words import words
 from jitrl.core.patterns import common, key_words
-from jitrl.core.sentences import cleaned, folded, rule_id
+from jitrl.core.sentences import folded, rule_id
 from jitrl.envs.backoffice import Backoffice
 from jitrl.types import Rule, RuleStatus, Task
 
@@ -61,12 +61,14 @@ def planted(
             continue
         actions: dict[Kind, str] = {"harmful": rng.choice(wrong), "idle": _NOWHERE}
         for kind, action in actions.items():
-            text = Case(goal, where, folded(action)).sentence(words(of[0].goal))
+            text = Case(goal, where, folded(action)).written(words(of[0].goal))
+            if text is None:
+                continue
             yield (
                 kind,
                 Rule(
                     id=rule_id(text),
-                    text=cleaned(text),
+                    text=text,
                     scope=of[0].scope,
                     kind=of[0].family,
                     entities=key_words(goal),

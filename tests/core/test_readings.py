@@ -1,7 +1,9 @@
 """What was read, and what it asks to do with a thing."""
 
+import pytest
+
 from jitrl.core.features import SiteMap, Situation, features
-from jitrl.core.readings import asked, read_before
+from jitrl.core.readings import asked, fault, read_before, readings
 from jitrl.types import State
 
 NOWHERE = SiteMap({}, {})
@@ -22,6 +24,41 @@ def test_what_a_step_reads_is_known_from_the_next_step_on_and_once():
         "first\nsecond",
         "first\nsecond",
     ]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        5,
+        "abc",
+        None,
+        {"a": 1},
+        [1],
+        [[0]],
+        [["x", "y"]],
+        [[99, "y"]],
+        [[-1, "y"]],
+        [[0, None]],
+        [[0, {"a": 1}]],
+        [[True, "y"]],
+        [[0.5, "y"]],
+        [[[1], "y"]],
+        [[0, "y", "z"]],
+    ],
+)
+def test_what_is_no_reading_is_left_out_and_told_with_the_form_it_needs(found):
+    said = fault({"readings": found}, 3)
+    assert said.startswith("info.readings")
+    assert said.endswith("; it must be [[step, text], …] with steps from 0 to 2")
+    assert readings({"readings": found}, 3) == []
+    if isinstance(found, list):
+        both = {"readings": [[2, "kept"], *found]}
+        assert fault(both, 3).startswith(f"info.readings[1] is {found[0]!r}")
+        assert readings(both, 3) == [(2, "kept")]
+
+
+def test_readings_and_no_readings_have_no_fault():
+    assert fault({}, 0) == fault({"readings": []}, 0) == fault({"readings": [[2, "x"]]}, 3) == ""
 
 
 def test_of_a_thing_is_asked_what_stands_before_its_name():

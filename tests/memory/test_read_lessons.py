@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -164,6 +166,19 @@ def test_rows_that_are_taken_back_take_what_they_read_with_them(store):
     without = fitted(store)
     assert without.goals.keys() == fit.goals.keys()
     assert without.readings == {**fit.readings, task: {}}
+
+
+@pytest.mark.parametrize("found", ["5", "null", '[[99, "y"]]', "[[0, null]]", '{"a": 1}', "[1]"])
+def test_readings_of_a_wrong_form_teach_nothing_and_stop_nobody(tmp_path, found):
+    path, world = tmp_path / "memory.db", Notes()
+    with SQLiteStore(path) as store:
+        learned(store, world, tasks=6)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE episode SET info = json_set(info, '$.readings', json(?))", (found,))
+        assert not any(fitted(store).readings.values())
+        assert first(store, world).status == "terminated"
+        agent = opened("jitrl", {}, {}, store)
+        assert explain(agent, store, "t1/0/0#0", most=2)
 
 
 def test_episodes_of_before_there_were_readings_teach_as_they_did(store):

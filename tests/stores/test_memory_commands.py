@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import shutil
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable
@@ -320,6 +321,14 @@ def test_check_exits_with_1_if_anything_is_wrong(jitrl: Jitrl, file: Path) -> No
     done = jitrl("check", file)
     assert done.code == 1
     assert "the digest of a state fits its text" in done.err
+
+
+def test_check_names_readings_that_an_older_version_let_in(jitrl: Jitrl, file: Path) -> None:
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute("""UPDATE episode SET info = '{"readings": [[99, "y"]]}' WHERE key = 'told'""")
+    done = jitrl("check", file)
+    assert done.code == 1
+    assert "episode told: info.readings[0] is [99, 'y']; it must be [[step, text], …]" in done.err
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ are met again stay the same, whatever was read before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -20,13 +20,47 @@ def collected(texts: Iterable[str]) -> str:
     return "\n".join(dict.fromkeys(texts))
 
 
-def read_before(readings: Iterable[Sequence[Any]], step: int) -> str:
+def readings(info: Mapping[str, Any], steps: int) -> list[tuple[int, str]]:
+    """Pairs of a step and what its action told, as an episode's ``info["readings"]`` has them.
+
+    What is no such pair is left out; ``fault`` says what that is.
+
+    Args:
+        steps: How many the episode has.
+    """
+    found = info.get("readings")
+    pairs = found if isinstance(found, list | tuple) else ()
+    return [(pair[0], pair[1]) for pair in pairs if _is_reading(pair, steps)]
+
+
+def fault(info: Mapping[str, Any], steps: int) -> str:
+    """What of ``info["readings"]`` is no reading, and the form it needs; "" if nothing is."""
+    if "readings" not in info:
+        return ""
+    found = info["readings"]
+    form = f"it must be [[step, text], …] with steps from 0 to {steps - 1}"
+    if not isinstance(found, list | tuple):
+        return f"info.readings is {found!r:.60}; {form}"
+    for i, pair in enumerate(found):
+        if not _is_reading(pair, steps):
+            return f"info.readings[{i}] is {pair!r:.60}; {form}"
+    return ""
+
+
+def read_before(found: Iterable[tuple[int, str]], step: int) -> str:
     """What was read before a step.
 
     Args:
-        readings: Pairs of a step and what its action told.
+        found: As ``readings`` gives them.
     """
-    return collected(text for at, text in readings if at < step)
+    return collected(text for at, text in found if at < step)
+
+
+def _is_reading(pair: object, steps: int) -> bool:
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        return False
+    step, text = pair
+    return type(step) is int and 0 <= step < steps and isinstance(text, str)
 
 
 @lru_cache(maxsize=65536)

@@ -19,7 +19,7 @@ import numpy as np
 
 from jitrl.core import transfer
 from jitrl.core.features import Feature, Kind, SiteMap, Situation, features, goal_of, parts
-from jitrl.core.readings import asked, collected
+from jitrl.core.readings import asked, collected, readings
 from jitrl.core.transfer import Choice, Design
 from jitrl.memory.paths import Path, loops, path
 from jitrl.ports import Asked, Outline
@@ -222,7 +222,7 @@ class Lessons:
         found: dict[str, str] = {}
         for key in dict.fromkeys(idle.values()):
             other = self._journal(key)
-            for step, text in reversed(other.info.get("readings", ())):
+            for step, text in reversed(readings(other.info, len(other.steps))):
                 action = other.steps[step].action
                 if idle.get(action) == key:
                     found[action] = text
@@ -278,7 +278,7 @@ def choices(fit: Fit, outline: Outline, path: Path) -> list[Choice]:
     """
     found, taken, read = [], list[str](), list[str]()
     goal, declared = goal_text(outline.info, outline.task), outline.info.get("features")
-    own = dict(outline.info.get("readings", ()))
+    own = dict(readings(outline.info, len(outline.steps)))
     unread = _useful(fit.readings.get(outline.task, {}), [outline.steps[i] for i in path.steps])
     for i in path.steps:
         step = outline.steps[i]
@@ -305,12 +305,12 @@ def choices(fit: Fit, outline: Outline, path: Path) -> list[Choice]:
     return found
 
 
-def _useful(readings: Mapping[str, str], path: Sequence[Asked]) -> dict[str, str]:
+def _useful(told: Mapping[str, str], path: Sequence[Asked]) -> dict[str, str]:
     """The readings that tell an action of the path from others, but those that the path read."""
     did = {step.action for step in path}
     return {
         action: text
-        for action, text in readings.items()
+        for action, text in told.items()
         if action not in did and any(_tells_apart(text, step) for step in path)
     }
 

@@ -11,7 +11,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from jitrl.core.features import Situation
-from jitrl.core.readings import read_before
+from jitrl.core.readings import read_before, readings
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.memory.lessons import goal_text
@@ -102,7 +102,7 @@ class Rerun:
 
     def _read(self, number: int) -> str:
         """What was read before a step."""
-        return read_before(self._episode.info.get("readings", ()), number)
+        return read_before(readings(self._episode.info, len(self._episode.steps)), number)
 
     def _made(self, number: int, state: State, decision: Decision) -> Decision:
         if self._last is None or self._last[0] != number:

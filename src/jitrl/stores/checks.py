@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jitrl.core import readings
 from jitrl.core.sentences import rule_id
 from jitrl.errors import RecordError
 from jitrl.stores import packing
@@ -135,6 +137,7 @@ def problems(db: sqlite3.Connection) -> Iterator[Problem]:
         yield from _capped(rule, _found(db, query))
     yield from _capped("the digest of a state fits its text", _states(db))
     yield from _capped("the id of a rule fits its text", _rules(db))
+    yield from _capped("what was read is pairs of a step and a text", _readings(db))
     yield from _capped("decisions can be read back, one for each step that has one", _decisions(db))
 
 
@@ -176,6 +179,15 @@ def _rules(db: sqlite3.Connection) -> Iterator[str]:
     for key, text in db.execute("SELECT key, text FROM rule"):
         if rule_id(text) != key:
             yield f"rule {key}"
+
+
+def _readings(db: sqlite3.Connection) -> Iterator[str]:
+    for key, info, steps in db.execute(
+        """SELECT e.key, e.info, (SELECT count(*) FROM step s WHERE s.episode_id = e.id)
+        FROM episode e WHERE instr(e.info, '"readings"') > 0"""
+    ):
+        if wrong := readings.fault(json.loads(info), steps):
+            yield f"episode {key}: {wrong}"
 
 
 def _decisions(db: sqlite3.Connection) -> Iterator[str]:

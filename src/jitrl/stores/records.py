@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, get_args
 
+from jitrl.core import readings
 from jitrl.errors import InputError
 from jitrl.types import (
     BASES,
@@ -142,8 +143,8 @@ def check_episode(episode: Episode) -> None:
     """Refuse what the journal could not give back.
 
     Raises:
-        InputError: For an empty key, task or action, an unknown status or basis, or a number that
-            is not finite, too large, or outside its range.
+        InputError: For an empty key, task or action, an unknown status or basis, readings of a
+            wrong form, or a number that is not finite, too large, or outside its range.
     """
     if not episode.key:
         raise InputError("an episode needs a key; it is what makes storing it twice harmless")
@@ -166,6 +167,8 @@ def check_episode(episode: Episode) -> None:
     if episode.outcome is not None:
         check_outcome(episode.outcome, episode.key)
     check_json(episode.info, f"episode {episode.key!r}: info")
+    if wrong := readings.fault(episode.info, len(episode.steps)):
+        raise InputError(f"episode {episode.key!r}: {wrong}")
 
 
 def check_outcome(outcome: Outcome, key: str) -> None:

@@ -1,3 +1,4 @@
+import re
 import threading
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ from jitrl.agents.static import Static
 from jitrl.envs.backoffice import Backoffice
 from jitrl.envs.codecs.plain import PlainCodec
 from jitrl.envs.toy import Toy
-from jitrl.errors import ConfigError
+from jitrl.errors import ConfigError, InputError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.models.scripted import Scripted
 from jitrl.run.loop import Stopped, Trial, play
@@ -116,6 +117,16 @@ def test_what_an_action_tells_that_changes_nothing_is_known_from_then_on(maze):
     for n, (_, prompt) in enumerate(agent.prompts):
         assert prompt.read == tuple(text for at, text in readings if at < n)
     assert agent.prompts[-1][1].read
+
+
+@pytest.mark.parametrize("said", [7, {"a": 1}, b"abc", ["x", "y"], None, 0])
+def test_a_codec_that_reads_no_text_is_named_at_the_first_such_step(maze, said):
+    maze.codec = Bumped()
+    maze.codec.reading = lambda observation: said
+    kind = type(said).__name__
+    wanted = re.escape(f"reading of codec Bumped gave {said!r}, of type {kind}; it must be text or")
+    with pytest.raises(InputError, match=wanted):
+        play(trial(maze), maze, Scripted(), Witness())
 
 
 def test_a_codec_that_reads_nothing_leaves_the_episode_as_it_was(maze):

@@ -147,8 +147,10 @@ def play(
             shown.append(codec.text(now.observation))
         pictures.append(now.observation.info.get("screenshot"))
         following = None if now.terminated else codec.state(now.observation, history)
-        if reading is not None and following == state and (told := reading(now.observation)):
-            readings.append([len(steps), told])
+        if reading is not None and following == state:
+            told = _told(reading(now.observation), codec)
+            if told:
+                readings.append([len(steps), told])
         agent.observe(now.reward if rewards == "during" else None, following)
         kept = None if rewards == "outcome" else now.reward
         steps.append(Transition(state, decision.action, decision, kept, following))
@@ -188,6 +190,16 @@ def play(
             **more,
             **({"screenshots": pictures} if any(pictures) else {}),
         },
+    )
+
+
+def _told(said: object, codec: object) -> str:
+    """What a codec says that an observation tells; nothing else than a text can be read."""
+    if isinstance(said, str):
+        return said
+    raise InputError(
+        f"reading of codec {type(codec).__name__} gave {said!r:.60}, of type "
+        f"{type(said).__name__}; it must be text or ''"
     )
 
 

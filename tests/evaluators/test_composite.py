@@ -100,6 +100,14 @@ def test_it_is_made_from_settings_and_a_misspelt_one_is_refused():
         evaluator_named("composite", {"members": members}, model)
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"members": {}}, {"members": {"composite": {"weight": 1}}}]
+)
+def test_one_without_members_says_how_to_name_some(options):
+    with pytest.raises(ConfigError, match="composite has no members; name some, as"):
+        evaluator_named("composite", options, Model(["-"]))
+
+
 @pytest.mark.parametrize("weight", [0.0, -1.0, float("nan"), float("inf"), 1e308])
 def test_a_weight_is_above_0_and_sums_of_weights_stay_finite(weight):
     with pytest.raises(ConfigError, match="'checks'"):

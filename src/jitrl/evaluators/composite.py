@@ -53,7 +53,7 @@ class Composite:
         ConfigError: If there are no members or a weight is not positive.
     """
 
-    def __init__(self, members: dict[str, Part], *, member: Maker) -> None:
+    def __init__(self, members: dict[str, Part] | None = None, *, member: Maker) -> None:
         if not members:
             raise ConfigError('composite has no members; name some, as {"checks": {"weight": 0.7}}')
         self._weights = {name: _weight(name, part) for name, part in members.items()}

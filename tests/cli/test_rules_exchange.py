@@ -1,6 +1,8 @@
 """`jitrl rules show`, `redistil`, `export`, `import`: a rule, the book made again, its lines."""
 
+import contextlib
 import json
+import sqlite3
 import sys
 
 import pytest
@@ -79,6 +81,13 @@ def test_a_rule_is_shown_with_what_it_did_told_beside_held_out(jitrl, file):
     assert data["schema"] == "jitrl.rules.show/1"
     assert (data["wins"], data["held_wins"], data["obeyed"], data["held_obeyed"]) == (1, 1, 1, 0)
     assert (data["rule"]["id"], data["disagrees_with"]) == (ID, [OTHER])
+
+
+def test_a_time_that_no_calendar_has_does_not_keep_a_rule_from_being_shown(jitrl, file):
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute("UPDATE change SET at = 1e300")
+    assert "1e+300 s" in "".join(jitrl("show", file, ID)[1:])
+    assert jitrl("ls", file)[0] == 0
 
 
 def test_a_rule_that_was_never_told_says_so(jitrl, file):

@@ -172,6 +172,9 @@ def lines_of(change: dict[str, Any], kind: str) -> list[bytes]:
     ]
 
 
+CHANGE = {"status": "active", "reason": "", "principal": "", "at": 0}
+
+
 @pytest.mark.parametrize(
     ("kind", "change", "message"),
     [
@@ -183,6 +186,11 @@ def lines_of(change: dict[str, Any], kind: str) -> list[bytes]:
         ("rule", {"author": ""}, "has no author"),
         ("rule", {"changes": []}, "has no changes"),
         ("rule", {"changes": [{"status": "lost", "reason": "", "principal": "", "at": 0}]}, "lost"),
+        ("rule", {"changes": [CHANGE | {"at": 1e300}]}, r"changes\[0\].at is 1e.300; it must"),
+        ("rule", {"changes": [CHANGE | {"at": -1.0}]}, r"changes\[0\].at is -1.0; it must be sec"),
+        ("contrast", {"created": 1e300}, "created is 1e.300; it must be seconds since 1970, up to"),
+        ("contrast", {"round": 2**63}, r"<= 9223372036854775807 - at `\$\.round`"),
+        ("contrast", {"round": 10**30}, r"at `\$\.round`"),
         ("contrast", {"id": "other"}, "names contrast c1 as evidence"),
         ("contrast", {"scores": [1]}, "for 2 episodes"),
         ("contrast", {"good": "good"}, r"Expected `array`, got `str` - at `\$\.good`"),
@@ -202,6 +210,14 @@ def test_a_line_that_does_not_fit_keeps_everything_out_and_says_where(
         assert (store.head(), store.rules(), store.contrasts()) == (0, (), ())
 
 
+@pytest.mark.parametrize("number", [2**63, 2**64, 10**30])
+def test_a_round_that_the_file_cannot_hold_is_left_out_on_request(number: int) -> None:
+    copy, done = copied(lines_of({"round": number}, "contrast"), skip_bad=True)
+    with copy:
+        assert [s.line for s in done.skipped] == [1, 2, 3]  # the rule rests on it
+        assert copy.contrasts() == ()
+
+
 def test_bad_rules_are_skipped_and_counted_on_request() -> None:
     copy, done = copied(lines_of({"entry": 2}, "rule"), skip_bad=True)
     with copy:
@@ -214,6 +230,7 @@ def test_bad_rules_are_skipped_and_counted_on_request() -> None:
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 names = texts.filter(bool)
 numbers = st.floats(-1e100, 1e100)
+times = st.floats(0, 4e9)
 some_texts = st.lists(texts, max_size=3).map(tuple)
 
 
@@ -221,7 +238,7 @@ some_texts = st.lists(texts, max_size=3).map(tuple)
 def records(draw: st.DrawFn) -> RuleRecord:
     text = cleaned(draw(texts.filter(cleaned)))
     id, status = rule_id(text), st.sampled_from(RULE_STATUSES)
-    change = st.builds(RuleChange, st.just(id), st.just(0), status, texts, texts, numbers)
+    change = st.builds(RuleChange, st.just(id), st.just(0), status, texts, texts, times)
     changes = tuple(draw(st.lists(change, min_size=1, max_size=3)))
     entities = tuple(sorted(set(draw(some_texts))))
     entry = draw(st.floats(0, 1))
@@ -246,7 +263,7 @@ def contrasts(draw: st.DrawFn) -> Contrast:
         tuple(keys[:cut]),
         tuple(keys[cut:]),
         tuple(draw(st.lists(numbers, min_size=len(keys), max_size=len(keys)))),
-        draw(numbers.filter(bool)),
+        draw(times.filter(bool)),
     )
 
 

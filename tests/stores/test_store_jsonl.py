@@ -172,6 +172,8 @@ STEP = {"state": 0, "action": "go"}
         ({"task": ""}, "task is empty; an episode needs a task"),
         ({"info": {"exclude": "t1"}}, "info.exclude is 't1'; it must be a list of tasks"),
         ({"info": {"exclude": [["t1"]]}}, r"info.exclude is \[\['t1'\]\]"),
+        ({"info": {"readings": 5}}, r"info.readings is 5; it must be \[\[step, text\], …\]"),
+        ({"info": {"readings": [[3, "x"]]}}, r"info.readings\[0\] is \[3, 'x'\]; .* from 0 to 2"),
         ({"steps": [STEP | {"action": ""}]}, r"steps\[0\]\.action is empty"),
         ({"steps": [STEP | {"novelty": -5}]}, r"steps\[0\]\.novelty is -5.0; it must be in \[0"),
         ({"steps": [STEP | {"novelty": 1.5}]}, r"steps\[0\]\.novelty is 1.5"),
@@ -200,6 +202,23 @@ def test_a_line_that_does_not_fit_the_schema_says_where(
 ) -> None:
     with pytest.raises(RecordError, match=message):
         copied(lines_of(change))
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [(b"{\n", 1), (b'{"schema": "jitrl.episode", "key": NaN}', 35), (b'{"a" 1}', 5)],
+)
+def test_a_line_that_is_no_json_is_told_as_such_with_the_place(text: bytes, place: int) -> None:
+    with pytest.raises(RecordError, match=rf"^line:1: it is not JSON: .* \(byte {place}\)$"):
+        copied([text])
+
+
+def test_a_count_that_the_file_cannot_hold_is_a_bad_line() -> None:
+    use = {"rule": "0" * 12, "told": True, "chance": 0.5, "obeyed": 0}
+    for occasions in (2**63, 2**64, 10**30):
+        (text,) = lines_of({"uses": [use | {"occasions": occasions}]})
+        with pytest.raises(RecordError, match=r"^line:1: .*occasions"):
+            copied([text])
 
 
 def decided(**changes: Any) -> bytes:
@@ -346,6 +365,8 @@ json_values = st.recursive(
     max_leaves=6,
 )
 
+free = texts.filter(lambda key: key not in ("exclude", "readings"))  # those have a form
+
 
 @st.composite
 def records(draw: st.DrawFn) -> EpisodeRecord:
@@ -382,7 +403,7 @@ def records(draw: st.DrawFn) -> EpisodeRecord:
         holdout=draw(st.booleans()),
         started=draw(numbers),
         finished=draw(numbers),
-        info=draw(st.dictionaries(texts, json_values, max_size=3)),
+        info=draw(st.dictionaries(free, json_values, max_size=3)),
     )
     held = tuple(sorted(draw(st.sets(st.integers(0, 3)))) if len(steps) == 4 else ())
     return EpisodeRecord(episode, judgment, said, draw(st.booleans()), held)

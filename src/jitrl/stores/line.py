@@ -55,6 +55,7 @@ def _mirror(kind: Any, **other: Any) -> Any:
 _Weighed: Any = _mirror(Weighed)
 _Neighbor: Any = _mirror(Neighbor)
 _Lesson: Any = _mirror(Lesson)
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Seed = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 _Decision: Any = _mirror(
     Decision,
@@ -120,8 +121,8 @@ class UseLine(_Strict, frozen=True):
     rule: str
     told: bool
     chance: float
-    occasions: int = 0
-    obeyed: int = 0
+    occasions: _Count = 0
+    obeyed: _Count = 0
 
 
 class EpisodeLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+import re
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -13,6 +14,9 @@ from jitrl.types import Contrast, Rule, RuleChange, RuleStatus
 RULE = "jitrl.rule"
 CONTRAST = "jitrl.contrast"
 VERSION = 1
+_LATEST = 253402214400.0  # 9999-12-31 in UTC; in no time zone is it past the last day there is
+
+Round = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -54,7 +58,7 @@ class ContrastLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scope: str
     task: str
     kind: str
-    round: int
+    round: Round
     goal: str
     good: tuple[str, ...]
     bad: tuple[str, ...]
@@ -71,11 +75,19 @@ _Line = TypeVar("_Line", RuleLine, ContrastLine)
 
 
 def schema_of(line: bytes) -> str:
-    """What a line says it is; "" if it says nothing."""
+    """What a line says it is; "" if it says nothing.
+
+    Raises:
+        RecordError: If it is not JSON, with the place where it stops to be.
+    """
     try:
         return _head.decode(line).schema
-    except (msgspec.MsgspecError, RecursionError):
+    except msgspec.ValidationError:
         return ""
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        said = str(error).removeprefix("JSON is malformed: ")
+        said = said if re.search(r"\d", said) else f"{said} (byte {len(line.rstrip())})"
+        raise RecordError(f"it is not JSON: {said}") from error
 
 
 def dump_rule(record: RuleRecord) -> bytes:
@@ -130,6 +142,8 @@ def parse_rule(line: bytes) -> RuleRecord:
     r = _decoded(_rule, line)
     if not r.changes:
         raise RecordError(f"rule {r.id!r} has no changes; the first one says how it came")
+    for i, change in enumerate(r.changes):
+        _check_time(change.at, f"changes[{i}].at")
     last = r.changes[-1]
     rule = Rule(
         r.id, r.text, r.scope, r.kind, r.entities, r.entry, r.author, r.parents, status=last.status
@@ -147,8 +161,14 @@ def parse_contrast(line: bytes) -> Contrast:
         RecordError: If the line is not JSON or does not fit the schema.
     """
     c = _decoded(_contrast, line)
+    _check_time(c.created, "created")
     said = (c.id, c.scope, c.task, c.kind, c.round, c.goal, c.good, c.bad, c.scores)
     return Contrast(*said, c.created, principal=c.principal)
+
+
+def _check_time(at: float, name: str) -> None:
+    if not 0.0 <= at < _LATEST:
+        raise RecordError(f"{name} is {at}; it must be seconds since 1970, up to the year 9999")
 
 
 def _decoded(decoder: msgspec.json.Decoder[_Line], line: bytes) -> _Line:

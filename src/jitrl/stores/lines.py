@@ -23,7 +23,7 @@ def each_line(
     """Call ``add`` with each line that holds something; returns the bad ones that were left out.
 
     Args:
-        add: Raises ``RecordError`` or ``ValueError`` if its line is bad.
+        add: Raises ``RecordError``, ``ValueError`` or ``OverflowError`` if its line is bad.
         name: Of the file, for messages.
         skip_bad: Leave bad lines out.
 
@@ -37,7 +37,7 @@ def each_line(
             continue
         try:
             add(text)
-        except (RecordError, ValueError) as error:
+        except (RecordError, ValueError, OverflowError) as error:
             if not skip_bad:
                 raise RecordError(f"{name}:{number}: {error}") from error
             skipped.append(Skipped(number, str(error)))

@@ -161,4 +161,7 @@ def _tell_what(rule: Rule) -> None:
 
 
 def _day(at: float) -> str:
-    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M") if at else "-"
+    try:
+        return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M") if at else "-"
+    except (OverflowError, ValueError, OSError):  # an older version took any number
+        return f"{at:g} s"

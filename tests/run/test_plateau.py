@@ -138,6 +138,8 @@ def test_runs_of_different_lengths_are_compared_only_if_that_is_asked(tmp_path, 
 def test_a_run_that_could_never_tell_is_refused_before_it_begins(tmp_path, settings, parts):
     for values, said in (
         ({"tasks": 5}, "needs 6 tasks or seeds for an interval, this run has 5 and 1"),
+        ({"plateau": 100, "attempts": 3}, "this one has 3. Give --attempts 201 or more"),
+        ({"attempts": 4}, "ends a run of more than 4; this one has 4"),  # it would be over anyway
         ({"order": "task"}, "give --order attempt"),
     ):
         with pytest.raises(ConfigError, match=said):
@@ -150,7 +152,7 @@ def test_the_digest_of_runs_without_it_is_what_it_was(tmp_path, settings, parts)
     experiment.run(settings(attempts=1, tasks=1), tmp_path / "r", parts("static"))
     assert folder.read(tmp_path / "r").digest == "d66586571451"
     with pytest.raises(ConfigError, match=r"run\.plateau: None → 2"):
-        experiment.run(settings(attempts=1, tasks=6, plateau=2), tmp_path / "r", parts("static"))
+        experiment.run(settings(attempts=5, tasks=6, plateau=2), tmp_path / "r", parts("static"))
     played(tmp_path, settings, parts, "p")
     with pytest.raises(ConfigError, match=r"run\.plateau: 2 → None"):
         played(tmp_path, settings, parts, "p", plateau=None)

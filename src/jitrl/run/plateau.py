@@ -49,10 +49,17 @@ def check(run: Run, tasks: int, seeds: int) -> None:
     """Refuse a run that could never tell.
 
     Raises:
-        ConfigError: If there are too few tasks and seeds, or tasks are played one after the other.
+        ConfigError: If there are too few attempts, or tasks and seeds, or tasks are played one
+            after the other.
     """
     if run.plateau is None:
         return
+    if run.attempts <= 2 * run.plateau:
+        raise ConfigError(
+            f"run.plateau is {run.plateau}: it compares the last {run.plateau} attempts with "
+            f"{run.plateau} before, and ends a run of more than {2 * run.plateau}; this one has "
+            f"{run.attempts}. Give --attempts {2 * run.plateau + 1} or more, or a smaller plateau"
+        )
     if max(tasks, seeds) < FEWEST_CLUSTERS:
         raise ConfigError(
             f"run.plateau needs {FEWEST_CLUSTERS} tasks or seeds for an interval, this run has "

@@ -1,7 +1,8 @@
 """Whether a question to a judge is concrete: it names something that can be looked up.
 
 What is left of *is the answer good?* without the words that any question could have is nothing, and
-nothing is what a judge would be asked to look for. English and Chinese are understood.
+nothing is what a judge would be asked to look for. English and Chinese are understood; of other
+writing, such as kana, only the length and the number of questions are checked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ Fault = Literal["empty", "too long", "several", "vague"]
 LONGEST = 300
 """Characters of a question at most."""
 
-_QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|'[^']{2,}'|‘[^’]+’|「[^」]+」|《[^》]+》|`[^`]+`")
+_QUOTED = re.compile(
+    r"\"[^\"]+\"|[“„][^“”]+[“”]|«[^»]+»|(?<![a-z0-9])'[^']{2,}'(?![a-z0-9])|‘[^’]+’(?![a-z0-9])"
+    r"|「[^」]+」|『[^』]+』|《[^》]+》|`[^`]+`",
+    re.I,
+)
+_OTHER = re.compile(r"(?![a-z\u3007\u4e00-\u9fff])[^\W\d_]", re.I)
 _SCALE = re.compile(
     r"(?:on a scale (?:of|from)|from|between)?\s*\d+\s*(?:to|and|[-–~到至])\s*\d+\s*(?:points?|分)?"
     r"|out of \d+|\d+\s*(?:points?\b|分)",
@@ -86,13 +92,15 @@ def fault(question: str) -> Fault | None:
         return "empty"
     if len(text) > LONGEST:
         return "too long"
-    if len(re.findall(r"[?？]", text.rstrip("?？ "))) > 0:
+    if re.search(r"[?？]", _QUOTED.sub("", text).rstrip("?？ ")):
         return "several"
     return None if _names_something(text) else "vague"
 
 
 def _names_something(text: str) -> bool:
     if any(_names_something(found[1:-1]) for found in _QUOTED.findall(text)):
+        return True
+    if _OTHER.search(text):
         return True
     text = _SCALE.sub(" ", text)
     words = [word.casefold() for word in _WORD.findall(text)]

@@ -94,6 +94,17 @@ def test_an_option_of_the_wrong_type_is_named_with_its_value(name, value):
         registry.create("environments", "toy", {name: value})
 
 
+def test_a_text_where_a_list_is_wanted_is_told_with_the_form_of_a_list(plugin):
+    code = "def make(games: tuple[str, ...] = (), size: int = 1): ..."
+    plugin(code, "[jitrl.environments]\nlab = jitrl_lab:make\n")
+    wanted = r"""option games is 'coin': .*; a list is written as JSON: \{"games": \["coin"\]\}$"""
+    with pytest.raises(ConfigError, match=wanted):
+        registry.create("environments", "lab", {"games": "coin"})
+    with pytest.raises(ConfigError) as told:
+        registry.create("environments", "lab", {"size": "coin"})
+    assert "a list" not in str(told.value)
+
+
 def test_a_path_and_a_python_object_are_options_too(plugin):
     code = """
 from pathlib import Path

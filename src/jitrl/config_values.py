@@ -73,6 +73,12 @@ def allowed(hint: Any) -> str:
     return f"; allowed: {', '.join(words)}" if words else ""
 
 
+def takes_list(hint: Any) -> bool:
+    """Whether a list may be given."""
+    kinds = _alternatives(inspect.type_info(hint))
+    return any(isinstance(kind, inspect.CollectionType | inspect.TupleType) for kind in kinds)
+
+
 def _table(text: str, parts: list[str], what: str) -> dict[str, Any]:
     pairs = [part.partition("=") for part in parts]
     if text.lstrip().startswith(("{", "[")) or not all(key and equals for key, equals, _ in pairs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import json
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -90,8 +91,16 @@ def _checked(
         except msgspec.ValidationError as error:
             raise ConfigError(
                 f"{what}: option {name} is {value!r}: {error}{config_values.allowed(hint)}"
+                f"{_as_list(name, value, hint)}"
             ) from error
     return checked
+
+
+def _as_list(name: str, value: Any, hint: Any) -> str:
+    """How to write a list, where one is wanted and a text was given."""
+    if not isinstance(value, str) or not config_values.takes_list(hint):
+        return ""
+    return f"; a list is written as JSON: {json.dumps({name: [value]}, ensure_ascii=False)}"
 
 
 def _convert(kind: type, value: Any) -> Any:

@@ -10,3 +10,12 @@ def test_ways_to_name_decisive_steps_are_measured_and_shown(jitrl):
     assert (first["arm"]["name"], first["precision"]["mean"]) == ("contrast", 1.0)
     assert "toy, errors: own" in done.err
     assert "mixed-steps, .9" in done.err
+    assert "were asked for" not in done.err
+
+
+def test_fewer_tasks_than_were_asked_for_are_said(jitrl):
+    done = jitrl("bench", "credit", "--world", "toy", "--tasks", "999", "--seeds", "1", "--json")
+    there = len(done.data["protocol"]["tasks"]["toy"])
+    said = f"999 tasks of toy that are long enough were asked for; there are {there}\n"
+    assert 0 < there < 999
+    assert said in done.err

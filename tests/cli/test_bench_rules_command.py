@@ -2,6 +2,9 @@
 
 import pytest
 
+from jitrl.bench.rules.life import there
+from jitrl.cli.bench.numbers import say_fewer
+
 SMALL = ("--templates", "1", "--rounds", "1", "--seeds", "1")
 
 
@@ -16,6 +19,14 @@ def test_what_became_of_planted_rules_is_shown_and_printed(jitrl):
     harmful = last["planted"]["harmful"]
     assert (harmful["admitted"], harmful["told"], harmful["gone"]) == (0, 1, None)
     assert "planted, gates off: harmful" in done.err
+    assert "were asked for" not in done.err
+
+
+def test_no_more_templates_count_than_the_shop_has(capfd):
+    say_fewer(999, there(shop=1), "templates")
+    said = capfd.readouterr().err
+    assert said == f"999 templates were asked for; there are {there(shop=1)}\n"
+    assert 0 < there(shop=1) < 999
 
 
 @pytest.mark.parametrize("flag", ["--right", "--heeds"])

@@ -81,12 +81,23 @@ class Heeding:
 
 def drawn(tasks: Sequence[Task], job: Job) -> list[tuple[int, Task]]:
     """``INSTANCES`` tasks of each of the job's templates, with their places."""
+    by = _enough(tasks)
+    names = Random(job.seed).sample(sorted(by), min(job.templates, len(by)))
+    return [one for name in names for one in by[name]]
+
+
+def there(shop: int) -> int:
+    """How many templates of a shop have enough tasks."""
+    with closing(Backoffice(instances=INSTANCES, seed=shop)) as world:
+        return len(_enough(world.tasks()))
+
+
+def _enough(tasks: Sequence[Task]) -> dict[str, list[tuple[int, Task]]]:
+    """``INSTANCES`` tasks of each template that has so many, with their places."""
     by: dict[str, list[tuple[int, Task]]] = {}
     for index, task in enumerate(tasks):
         by.setdefault(str(task.params["template"]), []).append((index, task))
-    enough = sorted(name for name, of in by.items() if len(of) >= INSTANCES)
-    names = Random(job.seed).sample(enough, min(job.templates, len(enough)))
-    return [one for name in names for one in by[name][:INSTANCES]]
+    return {name: of[:INSTANCES] for name, of in by.items() if len(of) >= INSTANCES}
 
 
 def episodes(job: Job) -> int:

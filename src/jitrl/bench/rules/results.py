@@ -14,7 +14,7 @@ import numpy as np
 from jitrl.bench.pool import Begun, Tell, by_arm, each, kept, silent, unsaid
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.bench.rules.arms import Arm
-from jitrl.bench.rules.life import INSTANCES, ROUND, Job, Life, episodes, run
+from jitrl.bench.rules.life import INSTANCES, ROUND, Job, Life, episodes, run, there
 from jitrl.bench.rules.planted import KINDS, Fate, Kind
 from jitrl.core.stats import Difference, paired_difference
 
@@ -91,10 +91,12 @@ def rules(
         shop: Seed of the shop.
         right: What the frozen model knows of the right action, nats.
         heeds: Nats of an action that its notes name.
+        templates: Of a seed, as far as the shop has so many.
         rounds: Of ``ROUND`` attempts at each task.
         folder: Keeps the jobs that were played, so that the same call goes on; "" keeps none.
         begun: Called with the number of episodes before the first; those that are kept count.
     """
+    templates = min(templates, there(shop))
     jobs = [Job(arm, seed, shop, right, heeds, templates, rounds) for arm in arms for seed in seeds]
     begun(len(jobs) * episodes(jobs[0]))
     played = by_arm(jobs, each(kept(run, Life, folder), jobs, workers, tell))

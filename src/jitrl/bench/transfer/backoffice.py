@@ -62,10 +62,7 @@ class Draw:
 
 def drawn(tasks: Sequence[Task], seed: int, templates: int = 0) -> Draw:
     """``TRAIN`` tasks of each template that has enough of them, mixed, and ``TESTS`` others."""
-    rng, by = Random(seed), dict[str, list[Test]]()
-    for index, task in enumerate(tasks):
-        template = str(task.params["template"])
-        by.setdefault(template, []).append(Test(task, index, template, task.family))
+    rng, by = Random(seed), _by_template(tasks)
     enough = {name: known for name, known in by.items() if len(known) >= TRAIN + TESTS}
     train, tests = list[Test](), list[Test]()
     for name in list(enough)[: templates or None]:
@@ -74,6 +71,21 @@ def drawn(tasks: Sequence[Task], seed: int, templates: int = 0) -> Draw:
         tests += mixed[TRAIN:]
     rng.shuffle(train)
     return Draw(train, tests, {name: frozenset(t.task.id for t in of) for name, of in by.items()})
+
+
+def there(shop: int) -> int:
+    """How many templates of a shop have enough tasks."""
+    with closing(Backoffice(instances=INSTANCES, seed=shop)) as world:
+        known = _by_template(world.tasks()).values()
+    return sum(len(of) >= TRAIN + TESTS for of in known)
+
+
+def _by_template(tasks: Sequence[Task]) -> dict[str, list[Test]]:
+    by = dict[str, list[Test]]()
+    for index, task in enumerate(tasks):
+        template = str(task.params["template"])
+        by.setdefault(template, []).append(Test(task, index, template, task.family))
+    return by
 
 
 def episodes(job: Job) -> int:

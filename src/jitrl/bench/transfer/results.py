@@ -88,11 +88,12 @@ def backoffice(
         seeds: Each draws its tasks, their order, and the mistakes of the frozen model.
         shop: Seed of the shop.
         right: What the noisy prior knows, nats.
-        templates: How many; 0 for all.
+        templates: How many, as far as the shop has so many; 0 for all.
         folder: Keeps the jobs that were played, so that the same call goes on; "" keeps none.
         begun: Called with the number of episodes before the first; those that are kept count.
     """
-    job = offices.Job
+    job, there = offices.Job, offices.there(shop)
+    templates = min(templates, there)
     jobs = [job(tuple(arms), seed, shop, prior, right, templates) for seed in seeds]
     begun(len(jobs) * offices.episodes(jobs[0]))
     played = each(kept(offices.run, list[First], folder), jobs, workers, tell)
@@ -102,6 +103,7 @@ def backoffice(
         "prior": prior,
         **({"right": right} if prior != "uniform" else {}),
         "seeds": list(seeds),
+        "templates": templates or there,
         "tasks_of_a_template": offices.TRAIN,
         "attempts": offices.ATTEMPTS,
         "tests_of_a_template": offices.TESTS,

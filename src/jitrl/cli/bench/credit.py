@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from jitrl.analysis.plain import plain
-from jitrl.cli.bench.numbers import NO_INTERVAL, number, short
+from jitrl.cli.bench.numbers import NO_INTERVAL, number, say_fewer, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.planned import teller
@@ -44,6 +44,8 @@ def credit(
             tell=tell,
             begun=teller("credit", "--world NAME --tasks N --seeds N", "rounds"),
         )
+    for name, listed in report.protocol["tasks"].items():
+        say_fewer(tasks, len(listed), f"tasks of {name} that are long enough")
     _show(report.results)
     if json:
         emit(plain(report))

@@ -6,6 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 import typer
+from rich.text import Text
+
+from jitrl.cli.shared.output import people
 
 if TYPE_CHECKING:
     from jitrl.bench.report import Number
@@ -29,6 +32,16 @@ def numbers(text: str) -> tuple[int, ...]:
     if not found:
         raise typer.BadParameter(f"{text!r} holds no seed", param_hint="--games")
     return tuple(dict.fromkeys(found))
+
+
+def say_fewer(asked: int, there: int, of: str) -> None:
+    """Tell people that there are fewer than were asked for, if so.
+
+    Args:
+        of: What is counted, and where, as ``templates in this shop``.
+    """
+    if there < asked:
+        people().print(Text(f"{asked} {of} were asked for; there are {there}", style="yellow"))
 
 
 def short(number: float, sign: str = "") -> str:

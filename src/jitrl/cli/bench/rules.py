@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from jitrl.analysis.plain import plain
-from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, short
+from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, say_fewer, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.planned import teller
@@ -78,6 +78,7 @@ def rules(
                 "--arms PATTERN --templates N --rounds N --seeds N",
             ),
         )
+    say_fewer(templates, report.protocol["templates"], "templates")
     _show(report.results)
     if json:
         emit(plain(report))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from jitrl.analysis.plain import plain
-from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, numbers, short
+from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, numbers, say_fewer, short
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.planned import teller
@@ -112,6 +112,8 @@ def transfer(
                 tell=tell,
                 begun=teller(said, "--arms PATTERN --templates N --seeds N"),
             )
+    if what != "text":
+        say_fewer(templates, report.protocol["templates"], "templates")
     _show(report.results, what)
     if json:
         emit(plain(report))

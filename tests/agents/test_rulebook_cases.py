@@ -18,6 +18,7 @@ from jitrl.agents.rulebook.written import written
 from jitrl.core.gates import Gates
 from jitrl.core.rules import tokens
 from jitrl.core.sentences import rule_id
+from jitrl.errors import ModelError
 from jitrl.evaluators.composite import Composite, Part
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.judge import Judge
@@ -243,3 +244,87 @@ def test_what_a_killed_process_left_is_learned_before_the_first_episode_and_once
         assert learned > before
         agent.episode()
         assert store.head() == learned
+
+
+class Down:
+    """A model that writes rules, once the provider is back after so many failures."""
+
+    name = "down"
+
+    def __init__(self, failures):
+        self.failures, self.asked = failures, 0
+
+    def write(self, writing, read):
+        self.asked += 1
+        if self.asked <= self.failures:
+            raise ModelError("provider down")
+        return read('{"rules": ["When you see stage0, push2"]}')
+
+
+def rounds_of(store):
+    return [contrast.round for contrast in store.contrasts()]
+
+
+def play_on(agent, first, attempts):
+    """Attempts, also where one cannot be learned; how many could not."""
+    failed = 0
+    for attempt in range(first, first + attempts):
+        try:
+            lived(agent, Suggestible(0.0), 1, first=attempt)
+        except ModelError:
+            failed += 1
+    return failed
+
+
+def written_by(store, writer):
+    return opened(
+        "rulebook", store, EnvironmentRewards(), attempts=4, author="model", writer=writer
+    )
+
+
+def test_a_round_whose_distilling_failed_is_learned_after_the_next_attempt():
+    with SQLiteStore(":memory:") as whole, SQLiteStore(":memory:") as store:
+        play_on(written_by(whole, Down(0)), 0, 13)
+        agent = written_by(store, Down(1))
+        first = rounds_of(whole)[0]
+        assert play_on(agent, 0, 4 * first) == 1
+        assert rounds_of(store) == []
+        assert play_on(agent, 4 * first, 13 - 4 * first) == 0
+        assert rounds_of(store) == rounds_of(whole)
+        assert [rule.text for rule in store.rules()] == [rule.text for rule in whole.rules()]
+
+
+def test_a_round_that_fails_again_is_owed_still_and_costs_no_later_one(caplog):
+    with SQLiteStore(":memory:") as whole, SQLiteStore(":memory:") as store:
+        play_on(written_by(whole, Down(0)), 0, 24)
+        first = rounds_of(whole)[0]
+        agent = written_by(store, Down(2))
+        assert play_on(agent, 0, 4 * first + 1) == 1
+        assert f"round={first} at task=protocol:0 is still owed: provider down" in caplog.text
+        play_on(agent, 4 * first + 1, 23 - 4 * first)
+        assert rounds_of(store) == rounds_of(whole)
+
+
+def test_a_round_that_a_killed_process_left_is_learned_whoever_wrote_meanwhile(tmp_path):
+    assert not live(tmp_path / "whole.db", 8)
+    assert live(tmp_path / "killed.db", 8, left=8)
+    with SQLiteStore(tmp_path / "whole.db") as whole, SQLiteStore(tmp_path / "killed.db") as store:
+        assert rounds_of(whole) != rounds_of(store)
+        planted(store, "When you see another page, go back")
+        put(store, episode("other", "menu:wait", task="other"))
+        agent = opened("rulebook", store, EnvironmentRewards(), attempts=4, gates=GATES)
+        agent.resume()
+        assert rounds_of(store) == rounds_of(whole)
+        head = store.head()
+        again = opened("rulebook", store, EnvironmentRewards(), attempts=4, gates=GATES)
+        again.resume()
+        assert store.head() == head
+
+
+def test_attempts_that_another_agent_made_are_no_rounds_that_are_owed(store):
+    for n in range(8):
+        key, step, paid = f"e{n}", f"menu:{'ab'[n % 2]}", float(n % 2)
+        put(store, episode(key, step, task="t", rewards=[paid], info={"family": "kind"}))
+    put(store, episode("last", "menu:a", task="t", rewards=[0.0]))
+    opened("rulebook", store, EnvironmentRewards(), attempts=4).resume()
+    assert not store.contrasts()

@@ -20,7 +20,7 @@ from jitrl.agents.prior import own_choice, prior_of
 from jitrl.agents.prompted import check_counts, learner
 from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
-from jitrl.agents.rulebook.learning import Learning
+from jitrl.agents.rulebook.learning import ROUND, Learning
 from jitrl.agents.rulebook.telling import Telling, Told, fetched
 from jitrl.core.gates import Gates
 from jitrl.core.rule import Choose, UpdateRule
@@ -163,7 +163,7 @@ class Rulebook:
         return self.memory.derivation
 
     def resume(self) -> None:
-        """Learn what a process that was killed right after an episode left to be learned of it.
+        """Learn what processes that were killed, or whose model failed, left to be learned.
 
         Raises:
             ConfigError, BudgetExceeded, ModelError: If a round could not be distilled.
@@ -245,6 +245,7 @@ class RulebookEpisode:
             episode = replace(episode, info={**episode.info, "goal": self._task.goal})
         else:
             episode = self._corrected.noted(episode)
+        episode = replace(episode, info={**episode.info, ROUND: agent.learning.attempts})
         judgment = agent.memory.evaluator.judge(episode)
         rows = agent.memory.derive(episode, judgment)
         receipt = agent.store.commit(episode, judgment, rows, told.uses(episode.key))

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
-from jitrl.agents.past import Journal
+from jitrl.agents.past import Journal, PastEpisode
+from jitrl.agents.rulebook.contrasts import contrast
 from jitrl.agents.rulebook.distilling import Distiller, Round
 from jitrl.core.effect import Effect
 from jitrl.core.gates import Gates, admitted, drawn, given_up, measure, outdone, surplus
+from jitrl.errors import ModelError
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Task
+from jitrl.types import ScoredUse, Task
 
 _log = logging.getLogger(__name__)
+
+ROUND = "round_of"
+"""What an episode's info says it by: so many attempts of its task made a round when it was played.
+
+An agent takes up the rounds that one like it left, and none of a memory that others filled.
+"""
 
 
 class Learning:
@@ -41,43 +50,50 @@ class Learning:
         self.gap, self.threshold = gap, threshold
         self._journal = Journal(store)
         self._resuming, self._is_resumed = threading.Lock(), False
+        self._claiming, self._looked = threading.Lock(), dict[tuple[str, str], int]()
 
     def after(self, task: Task, used: Collection[str]) -> None:
-        """An attempt at a task was stored.
+        """An attempt at a task was stored: gates, and every round of the task that is owed.
 
-        All that is written of it is one transaction: a process that ends leaves all or nothing.
+        All that is written of a round is one transaction: a process that ends leaves all or
+        nothing. A round that could not be distilled stays owed, and is tried again after the next
+        attempt at the task and in the next process.
 
         Args:
             used: Rules that could be told in it.
+
+        Raises:
+            ConfigError, BudgetExceeded: As ``Distiller.round``.
+            ModelError: If a model could not be asked about the round that is over now; of an
+                earlier one that is logged.
         """
         attempts = self._journal.past(task.scope, task=task.id).episodes
         is_over = bool(attempts and self.attempts) and len(attempts) % self.attempts == 0
-        number = len(attempts) // self.attempts if is_over else 0
+        over = len(attempts) // self.attempts if is_over else 0
         found: Round | str = ""
-        if is_over:
-            lived = attempts[-self.attempts :]
-            found = self.distiller.round(
-                task, lived, number, gap=self.gap, threshold=self.threshold
-            )
+        for number in self._owed(task, attempts, over):
+            with self._kept_owed(task, number):
+                if number == over:
+                    found = self._distilled(task, attempts, number)
+                else:
+                    self._catch_up(task, attempts, number)
         with self.store.batch():
             if self.gates is not None:
                 self.judge(used, self.gates)
-            if isinstance(found, Round):
-                made = self.distiller.enter(found, self._journal.past(task.scope))
-                found = "" if made else "none was found"
+            found = self._enter(task, found)
             if is_over and self.gates is not None:
                 self.thin(task.scope, self.gates)
         if found:
-            _log.info("no rule of round=%d at task=%s: %s", number, task.id, found)
+            _log.info("no rule of round=%d at task=%s: %s", over, task.id, found)
 
     def resume(self) -> None:
-        """Learn, once, of the newest episode if the process that stored it ended right there.
+        """Learn, once, what processes that ended left to be learned of their episodes.
 
-        Then nothing was written after it. Where there was nothing to write, there is none now. It
-        may take minutes; other threads wait until it is done.
+        These are the gates for the newest episode, if nothing was written after it, and the rounds
+        that are owed at any task. It may take minutes; other threads wait until it is done.
 
         Raises:
-            ConfigError, BudgetExceeded, ModelError: As ``Distiller.round``; then it is still to do.
+            ConfigError, BudgetExceeded, ModelError: As ``after``; then it is still to do.
         """
         with self._resuming:
             if not self._is_resumed:
@@ -85,19 +101,82 @@ class Learning:
             self._is_resumed = True
 
     def _resume(self) -> None:
-        head = self.store.head()
-        last = next(iter(self.store.changes(head - 1)), None) if head else None
-        if last is None or last.kind != "append" or not last.rows:
-            return
-        lived = self.store.episode(last.episode)
-        family = str(lived.info.get("family", ""))
-        task = Task(lived.task, str(lived.info.get("goal", "")), lived.scope, family)
-        used = [
-            rule
-            for rule, uses in self.store.rule_uses().items()
-            if any(one.use.episode == lived.key for one in uses)
+        newest, last = dict[tuple[str, str], str](), ""
+        for change in self.store.changes(0):
+            is_lived = change.kind == "append" and bool(change.rows)
+            last = change.episode if is_lived else ""
+            if is_lived:
+                newest[change.rows[0].scope, change.rows[0].task] = change.episode
+        for key in newest.values():
+            lived = self.store.episode(key)
+            family = str(lived.info.get("family", ""))
+            task = Task(lived.task, str(lived.info.get("goal", "")), lived.scope, family)
+            if key == last:
+                known = self.store.rule_uses().items()
+                self.after(task, [rule for rule, uses in known if _is_used(uses, key)])
+                continue
+            attempts = self._journal.past(task.scope, task=task.id).episodes
+            for number in self._owed(task, attempts, 0):
+                with self._kept_owed(task, number):
+                    self._catch_up(task, attempts, number)
+
+    def _owed(self, task: Task, attempts: Sequence[PastEpisode], over: int) -> list[int]:
+        """Full rounds that this process has not looked at, and that agents like this played.
+
+        Args:
+            over: The round that is over now; 0 for none.
+        """
+        size, place = self.attempts, (task.scope, task.id)
+        full = len(attempts) // size if size else 0
+        with self._claiming:
+            looked = min(self._looked.get(place, 0), full)
+            self._looked[place] = full
+        return [
+            number
+            for number in range(looked + 1, full + 1)
+            if number == over or attempts[number * size - 1].info.get(ROUND) == size
         ]
-        self.after(task, used)
+
+    @contextmanager
+    def _kept_owed(self, task: Task, number: int) -> Iterator[None]:
+        """Let a round be looked at again if the block fails."""
+        try:
+            yield
+        except BaseException:
+            self._owe(task, number)
+            raise
+
+    def _owe(self, task: Task, number: int) -> None:
+        place = task.scope, task.id
+        with self._claiming:
+            self._looked[place] = min(self._looked[place], number - 1)
+
+    def _distilled(self, task: Task, attempts: Sequence[PastEpisode], number: int) -> Round | str:
+        lived = attempts[(number - 1) * self.attempts : number * self.attempts]
+        return self.distiller.round(task, lived, number, gap=self.gap, threshold=self.threshold)
+
+    def _catch_up(self, task: Task, attempts: Sequence[PastEpisode], number: int) -> None:
+        """Learn of an earlier round; nothing is done of one that was learned or teaches nothing."""
+        lived = attempts[(number - 1) * self.attempts : number * self.attempts]
+        if isinstance(contrast(lived, gap=self.gap, threshold=self.threshold), str):
+            return
+        try:
+            found = self._distilled(task, attempts, number)
+        except ModelError as error:
+            _log.warning("round=%d at task=%s is still owed: %s", number, task.id, error)
+            self._owe(task, number)
+            return
+        with self.store.batch():
+            self._enter(task, found)
+
+    def _enter(self, task: Task, found: Round | str) -> str:
+        """Put what a round teaches into the book; why it teaches nothing, or ""."""
+        if isinstance(found, str):
+            return found
+        if self.store.contrasts(ids=[found.kept.id]):
+            return "this round was distilled already"
+        made = self.distiller.enter(found, self._journal.past(task.scope))
+        return "" if made else "none was found"
 
     def judge(self, ids: Collection[str], gates: Gates) -> None:
         """Admit the candidates that have shown their effect, and drop what does harm."""
@@ -135,3 +214,7 @@ class Learning:
         """The effect of each rule, by the bounds of the gates."""
         known = self.store.rule_uses(ids) if ids else {}
         return {id: measure(drawn(uses), gates) for id, uses in known.items()}
+
+
+def _is_used(uses: Sequence[ScoredUse], episode: str) -> bool:
+    return any(one.use.episode == episode for one in uses)

@@ -328,3 +328,21 @@ def test_attempts_that_another_agent_made_are_no_rounds_that_are_owed(store):
     put(store, episode("last", "menu:a", task="t", rewards=[0.0]))
     opened("rulebook", store, EnvironmentRewards(), attempts=4).resume()
     assert not store.contrasts()
+
+
+def test_what_is_learned_in_one_scope_is_told_there_though_another_has_the_text(store):
+    def taught(scope):
+        for n, paid in enumerate((1.0, 0.0)):
+            step = f"menu:{'ab'[n]}"
+            put(store, episode(f"{scope}{n}", step, task="t", scope=scope, rewards=[paid]))
+        book = opened("rulebook", store, EnvironmentRewards(), attempts=2)
+        book.learning.after(Task("t", "Win.", scope, "kind"), [])
+        return [(rule.text, rule.scope) for rule in store.rules(scope=scope)]
+
+    (first,), (second,) = taught("here"), taught("there")
+    assert (first[0], first[1], second[1]) == (second[0], "here", "there")
+    assert len({rule.id for rule in store.rules()}) == 2
+    for scope in ("here", "there"):
+        acting = opened("rulebook", store, EnvironmentRewards()).episode()
+        acting.begin(Task("t", "Win.", scope, "kind"), key="k", rng=np.random.default_rng(0))
+        assert len(acting._told.lines) == 1

@@ -7,6 +7,7 @@ import pytest
 
 from jitrl.cli import main
 from jitrl.cli.shared.output import people
+from jitrl.core.rules import tokens
 from jitrl.core.sentences import rule_id
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.store_samples import derive, sample_episode, scored
@@ -102,7 +103,8 @@ def test_a_rule_is_added_by_hand_once_and_only_if_it_is_one(jitrl, file):
     text = "当输入包含日期时，先统一成 YYYY-MM-DD 再处理"
     first = json.loads(jitrl("add", file, text, "--scope", "shop", "--json")[1])
     assert first == {"schema": "jitrl.rules.add/1", "id": rule_id(text), "new": True}
-    assert json.loads(jitrl("add", file, text, "--json")[1])["new"] is False
+    again = jitrl("add", file, f"  {text}。", "--scope", "shop", "--json")
+    assert json.loads(again[1])["new"] is False
     code, _, err = jitrl("add", file, "Think more")
     assert (code, "is no rule: platitude" in err) == (2, True)
 
@@ -119,3 +121,59 @@ def test_no_file_is_made_by_looking(jitrl, tmp_path, command):
     more = {"why": [ID], "retire": [ID, "--reason", "x"], "ls": []}[command]
     assert jitrl(command, tmp_path / "none.db", *more)[0] in (2, 4)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_text_is_added_to_each_scope_that_it_is_said_for(jitrl, file):
+    first = json.loads(jitrl("add", file, TEXT, "--scope", "bank", "--json")[1])
+    assert (first["new"], first["id"] == ID) == (True, False)
+    assert json.loads(jitrl("add", file, TEXT, "--scope", "bank", "--json")[1]) == {
+        **first,
+        "new": False,
+    }
+    with SQLiteStore(file) as store:
+        assert [rule.id for rule in store.rules(scope="bank")] == [first["id"]]
+        assert [rule.id for rule in store.rules(scope="shop")] == [ID]
+
+
+def test_a_rule_that_is_there_for_another_kind_of_task_is_not_passed_over_in_silence(jitrl, file):
+    code, _, err = jitrl("add", file, TEXT, "--scope", "shop", "--kind", "bills")
+    assert code == 2
+    assert "in scope 'shop' for tasks of kind 'orders' (candidate)" in " ".join(err.split())
+    code, out, err = jitrl("add", file, TEXT, "--scope", "shop", "--kind", "orders")
+    assert (code, "is there already, candidate" in out + err) == (0, True)
+
+
+def test_a_rule_longer_than_the_room_for_rules_is_added_with_a_word_of_it(jitrl, file):
+    text = f"当页面出现“{'订单' * 115}”时，先点击“{'详情' * 5}”再处理"
+    code, _, err = jitrl("add", file, text)
+    assert code == 0
+    assert f"it is told only by an agent with tokens = {tokens(text)} or more" in " ".join(
+        err.split()
+    )
+    assert "tokens =" not in "".join(jitrl("add", file, "When you see room, open it")[1:])
+
+
+def test_a_text_that_is_no_rule_is_shown_shortened(jitrl, file):
+    code, _, err = jitrl("add", file, "When you see room, " + "x" * 400)
+    assert (code, "too long" in err) == (2, True)
+    assert "x" * 81 not in "".join(err.split())
+
+
+@pytest.mark.parametrize("reason", ["", "  "])
+def test_no_rule_is_retired_without_a_reason(jitrl, file, reason):
+    code, _, err = jitrl("retire", file, ID, "--reason", reason)
+    assert (code, "say why the rules go" in err) == (2, True)
+    with SQLiteStore(file) as store:
+        assert store.rule(ID).status == "candidate"
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--task", "nope"), "no contrast is of it; there are those of 't'"),
+        (("--principal", "nobody"), "no contrast came in under that name; there are none"),
+    ],
+)
+def test_a_choice_of_contrasts_that_none_meets_is_an_error(jitrl, file, option, said):
+    code, _, err = jitrl("redistil", file, *option)
+    assert (code, said in " ".join(err.split())) == (2, True), err

@@ -131,7 +131,6 @@ def test_contrasts_are_chosen_by_scope_task_and_version(jitrl, file):
     for given, left in (
         (("--scope", "shop", "--task", "t", "--since", brought), 1),
         (("--scope", "other"), 0),
-        (("--task", "other"), 0),
         (("--since", brought + 1), 0),
     ):
         data = json.loads(jitrl("redistil", file, "--dry-run", "--json", *given)[1])

@@ -296,3 +296,27 @@ def test_a_rule_line_that_was_changed_anywhere_is_a_rule_or_a_record_error(
         done = jsonl.read(store, [bytes(text)], derive, skip_bad=True)
         assert done.rules + len(done.skipped) <= 1
         assert store.check() == []
+
+
+def line(rule: Rule) -> bytes:
+    return line_rules.dump_rule(RuleRecord(rule, (RuleChange(rule.id, 0, "candidate"),)))
+
+
+def test_an_imported_text_that_another_scope_has_comes_in_for_its_own() -> None:
+    ours, theirs = sample_rule(), sample_rule(scope="other")
+    store, done = copied([line(ours), line(theirs), line(theirs)])
+    with store:
+        assert (done.rules, done.duplicates) == (2, 1)
+        assert [(r.text, r.scope) for r in store.rules()] == [
+            (ours.text, "shop"),
+            (ours.text, "other"),
+        ]
+        assert store.check() == []
+
+
+def test_rules_that_stand_for_themselves_or_in_a_ring_are_not_imported() -> None:
+    a, b = sample_rule(TEXTS[0]), sample_rule(TEXTS[1])
+    with pytest.raises(RecordError, match=r"1: .*stands for itself"):
+        copied([line(replace(a, parents=(a.id,)))])
+    with pytest.raises(RecordError, match=rf"2: .*ring: {b.id} → {a.id} → {b.id}"):
+        copied([line(replace(a, parents=(b.id,))), line(replace(b, parents=(a.id,)))])

@@ -19,6 +19,7 @@ Fault = Literal["empty", "too long", "several", "analysis", "platitude", "no con
 LONGEST = 240
 """Characters of a rule at most; what it quotes may be as long again."""
 
+_SHOWN = 80  # characters of a text in a message
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 _BULLET = re.compile(
     r"^(?:[-*•·>#]+|\(?\d{1,2}[.):、）](?!\d)|rule\s*\d*\s*:|规则\s*\d*\s*[:：])\s*", re.I
@@ -66,6 +67,12 @@ def cleaned(text: str) -> str:
 def rule_id(text: str) -> str:
     """The same for all texts that say the same in the same words."""
     return hashlib.blake2b(cleaned(text).casefold().encode(), digest_size=6).hexdigest()
+
+
+def scoped_id(text: str, scope: str) -> str:
+    """The id of a text in one scope, where a rule of another scope has ``rule_id(text)``."""
+    said = f"{scope}\n{cleaned(text).casefold()}"
+    return hashlib.blake2b(said.encode(), digest_size=6).hexdigest()
 
 
 _ENGLISH_IF = (
@@ -192,7 +199,8 @@ def faults(text: str) -> list[Finding]:
 def described(text: str, found: Iterable[Finding]) -> str:
     """What is wrong with a text that is no rule, in words."""
     said = "; ".join(f"{one.fault} ({one.said})" if one.said else one.fault for one in found)
-    return f"{text!r} is no rule: {said}"
+    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return f"{shown!r} is no rule: {said}"
 
 
 def _unquoted(text: str) -> str:

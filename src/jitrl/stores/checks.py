@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jitrl.core import readings
-from jitrl.core.sentences import rule_id
+from jitrl.core.sentences import rule_id, scoped_id
 from jitrl.errors import RecordError
 from jitrl.stores import packing
 from jitrl.stores.writes import scope_key, state_digest
@@ -176,8 +176,8 @@ def _states(db: sqlite3.Connection) -> Iterator[str]:
 
 
 def _rules(db: sqlite3.Connection) -> Iterator[str]:
-    for key, text in db.execute("SELECT key, text FROM rule"):
-        if rule_id(text) != key:
+    for key, text, scope in db.execute("SELECT key, text, scope FROM rule"):
+        if key not in (rule_id(text), scoped_id(text, scope)):
             yield f"rule {key}"
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import msgspec
 
-from jitrl.core.sentences import cleaned, rule_id
+from jitrl.core.sentences import cleaned, rule_id, scoped_id
 from jitrl.errors import InputError
 from jitrl.stores import rulebook_reads as reads
 from jitrl.stores import writes
@@ -31,6 +31,14 @@ def add(
     given = _merged(rules)
     fresh = _new_contrasts(db, memory_id, contrasts)
     known = {r.rule.id: r.rule for r in reads.records(db, memory_id, ids=given)}
+    for key, there in known.items():
+        if there.scope != given[key].scope:
+            raise InputError(
+                f"rule {key!r} is there in scope {there.scope!r} ({there.status}) and is not told "
+                f"in scope {given[key].scope!r}; the id of its text there is "
+                f"{scoped_id(there.text, given[key].scope)!r}"
+            )
+    _check_parents(db, memory_id, [given[key] for key in given if key not in known])
     evidence = {
         key: tuple(e for e in rule.evidence if key not in known or e not in known[key].evidence)
         for key, rule in given.items()
@@ -56,8 +64,13 @@ def put_record(db: sqlite3.Connection, memory_id: int, record: RuleRecord) -> bo
     """Store a rule from elsewhere with its history, unless it is there; whether it was new."""
     rule = record.rule
     _check_rule(rule)
-    if reads.records(db, memory_id, ids=[rule.id]):
+    own = scoped_id(rule.text, rule.scope)
+    known = {r.rule.id: r.rule.scope for r in reads.records(db, memory_id, ids=[rule.id, own])}
+    if own in known or known.get(rule.id) == rule.scope:
         return False
+    if known:
+        rule = replace(rule, id=own)
+    _check_parents(db, memory_id, [rule])
     _check_evidence(db, memory_id, {e for c in record.changes for e in c.evidence}, ())
     row_id = _put_rule(db, memory_id, rule)
     for change in record.changes:
@@ -185,16 +198,42 @@ def _said(contrast: Contrast) -> Contrast:
 def _check_rule(rule: Rule) -> None:
     if not cleaned(rule.text):
         raise InputError(f"rule {rule.id!r} has the text {rule.text!r}; a rule is a sentence")
-    if rule.id != rule_id(rule.text):
+    if rule.id not in (rule_id(rule.text), scoped_id(rule.text, rule.scope)):
         raise InputError(
             f"rule {rule.id!r}: the id of {rule.text!r} is {rule_id(rule.text)!r}; "
             "use core.sentences.rule_id"
         )
+    if rule.id in rule.parents:
+        raise InputError(f"rule {rule.id!r} stands for itself; parents are other rules")
     if not 0.0 <= rule.entry <= 1.0:
         raise InputError(f"rule {rule.id}: entry is {rule.entry}; it must be in [0, 1]")
     if not rule.author:
         raise InputError(f"rule {rule.id} has no author; name who distilled it")
     _check_status(rule.status)
+
+
+def _check_parents(db: sqlite3.Connection, memory_id: int, new: Sequence[Rule]) -> None:
+    """Refuse new rules that stand for each other in a ring: none of them would be told.
+
+    Raises:
+        InputError: With the ring.
+    """
+    if not any(rule.parents for rule in new):
+        return
+    above = {r.rule.id: r.rule.parents for r in reads.records(db, memory_id)}
+    above |= {rule.id: rule.parents for rule in new}
+    for rule in new:
+        ways: list[tuple[str, ...]] = [(rule.id,)]
+        seen = set[str]()
+        while ways:
+            way = ways.pop()
+            for parent in above.get(way[-1], ()):
+                if parent == rule.id:
+                    ring = " → ".join((*way, parent))
+                    raise InputError(f"rules stand for each other in a ring: {ring}; leave one out")
+                if parent not in seen:
+                    seen.add(parent)
+                    ways.append((*way, parent))
 
 
 def _check_status(status: str) -> None:

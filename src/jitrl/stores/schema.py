@@ -24,8 +24,8 @@ MIGRATIONS: Mapping[int, Migration] = {
 
 # What version 3 added; one that changes these statements leaves a copy of them to migration 2.
 RULE_TABLES: tuple[str, ...] = (
-    # The sentences of a rulebook; written once. `key` is the digest of the text, so a memory has
-    # a text once. `entities` and `parents` (keys of rules) are JSON lists.
+    # The sentences of a rulebook; written once. `key` is the digest of the text, or of scope and
+    # text, so a scope has a text once. `entities` and `parents` (keys of rules) are JSON lists.
     """CREATE TABLE rule(
         id INTEGER PRIMARY KEY,
         memory_id INTEGER NOT NULL REFERENCES memory,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from jitrl.core.sentences import rule_id
+from jitrl.core.sentences import rule_id, scoped_id
 from jitrl.errors import InputError, StoreError
 from jitrl.ports.rules import RuleStore
 from jitrl.testing.rule_samples import TEXTS, played, sample_contrast, sample_rule
@@ -84,7 +84,7 @@ class RulesContract(ABC):
             first = sample_rule(evidence=("c1",))
             store.add_rules([first], [sample_contrast("c1")], reason="found", principal="ann")
             store.set_rule_status("active", [first.id], reason="helps")
-            again = replace(first, evidence=("c1", "c2"), entry=0.1, author="bob", scope="other")
+            again = replace(first, evidence=("c1", "c2"), entry=0.1, author="bob", kind="other")
             new = store.add_rules(
                 [again], [sample_contrast("c2", task="t2")], reason="seen again", principal="bob"
             )
@@ -92,8 +92,21 @@ class RulesContract(ABC):
             assert new == ()
             assert found.evidence == ("c1", "c2")
             assert (found.status, found.reason) == ("active", "helps")
-            assert (found.entry, found.author, found.scope) == (0.75, "a-model", "shop")
+            assert (found.entry, found.author, found.kind) == (0.75, "a-model", "")
             assert (found.principal, found.version, store.head()) == ("ann", 3, 3)
+
+    def test_a_text_is_a_rule_of_each_scope_and_never_lost_in_another(self) -> None:
+        with self.store() as store:
+            first = sample_rule()
+            store.add_rules([first])
+            said = _refusal(store, [replace(first, scope="other")])
+            own = scoped_id(first.text, "other")
+            assert "in scope 'shop' (candidate) and is not told in scope 'other'" in said
+            assert own in said
+            assert store.add_rules([replace(first, id=own, scope="other")]) == (own,)
+            assert [rule.id for rule in store.rules(scope="other")] == [own]
+            assert len(store.rules()) == 2
+            _refusal(store, [replace(first, id=own, scope="third")])
 
     def test_saying_the_same_again_writes_nothing(self) -> None:
         with self.store() as store:
@@ -346,14 +359,17 @@ class RulesContract(ABC):
             store.set_status("active", episodes=["bad", "fine"])
             assert store.tainted() == {}
 
-    def test_rules_that_name_each_other_as_parents_are_looked_at_once(self) -> None:
+    def test_rules_that_stand_for_themselves_or_in_a_ring_are_refused(self) -> None:
         with self.store() as store:
-            a, b = (sample_rule(text) for text in TEXTS[:2])
-            played(store, "bad")
-            a = replace(a, parents=(b.id,), evidence=("c1",))
-            store.add_rules([a, replace(b, parents=(a.id,))], [sample_contrast()])
-            store.set_status("quarantined", episodes=["bad"])
-            assert store.tainted() == {a.id: ("bad",), b.id: ("bad",)}
+            a, b, c = (sample_rule(text) for text in TEXTS[:3])
+            said = _refusal(store, [replace(a, parents=(a.id,))])
+            assert "stands for itself" in said
+            store.add_rules([replace(a, parents=(b.id,))])
+            ring = [replace(b, parents=(c.id,)), replace(c, parents=(a.id,))]
+            said = _refusal(store, ring)
+            assert f"{b.id} → {c.id} → {a.id} → {b.id}" in said
+            assert [rule.id for rule in store.rules()] == [a.id]
+            assert store.add_rules([replace(b, parents=("gone",))]) == (b.id,)
 
     # --- threads ------------------------------------------------------------------------------
 
@@ -370,3 +386,12 @@ class RulesContract(ABC):
             assert new == [rule.id]
             assert sorted(rule.evidence) == [f"c{n}" for n in range(8)]
             assert store.head() == 8
+
+
+def _refusal(store: RuleStore, rules: Sequence[Rule]) -> str:
+    """What is said of rules that cannot be added."""
+    try:
+        store.add_rules(rules)
+    except InputError as error:
+        return str(error)
+    raise AssertionError(f"nothing was raised of {rules}")

@@ -16,9 +16,10 @@ class Rule:
     """One imperative sentence of a rulebook.
 
     Attributes:
-        id: ``core.sentences.rule_id`` of the text: texts that say the same are one rule.
+        id: ``core.sentences.rule_id`` of the text: texts that say the same are one rule; where a
+            rule of another scope has that id, ``core.sentences.scoped_id``.
         text: The sentence, cleaned.
-        scope: Where it came from first; a memory has a text once, whatever its scope.
+        scope: Whose episodes are told it; a memory has a text once in each scope.
         kind: Type of task that it is for; "" for any.
         entities: Its key words, sorted.
         entry: Score in [0, 1] that it came in with.

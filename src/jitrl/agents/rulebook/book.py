@@ -21,7 +21,7 @@ from jitrl.agents.prompted import check_counts, learner
 from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.learning import ROUND, Learning
-from jitrl.agents.rulebook.telling import Telling, Told, fetched
+from jitrl.agents.rulebook.telling import ROOM, Telling, Told, fetched
 from jitrl.core.gates import Gates
 from jitrl.core.rule import Choose, UpdateRule
 from jitrl.errors import ConfigError, InputError
@@ -50,7 +50,7 @@ def rulebook(
     threshold: float = 0.75,
     distil: int = 2,
     told: int = 3,
-    tokens: int = 200,
+    tokens: int = ROOM,
     overlap: float = 0.5,
     explore: float = 0.3,
     holdout: float = 0.2,

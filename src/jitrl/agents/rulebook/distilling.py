@@ -19,6 +19,7 @@ from jitrl.core.patterns import fits, key_words
 from jitrl.core.rules import diversity
 from jitrl.core.sentences import cleaned, rule_id
 from jitrl.core.similarity import words as words_of
+from jitrl.memory.scoped import scoped
 from jitrl.ports import Writer
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Contrast, Rule, RuleStatus, Task
@@ -151,7 +152,8 @@ class Distiller:
     def _written(self, texts: Sequence[str], kept: Contrast, present: Sequence[Rule]) -> list[str]:
         """Rules by the model; a new one that disagrees with another is settled with it."""
         by = kept.principal
-        rules = [_rule(text, kept, self.author, self.status) for text in texts]
+        made = (_rule(text, kept, self.author, self.status) for text in texts)
+        rules = [scoped(self.store, rule) for rule in made]
         for rule in rules:
             new = self.store.add_rules([rule], [kept], reason=_round(kept), principal=by)
             for other in present if new else ():
@@ -178,6 +180,8 @@ class Distiller:
             parents=(old.id, new.id),
             evidence=(*old.evidence, kept.id),
         )
+        merged = scoped(self.store, merged)
+        merged = replace(merged, parents=tuple(p for p in merged.parents if p != merged.id))
         why = f"settles {old.id} and {new.id} by “{found.by}”"
         self.store.add_rules([merged], reason=why)
         reason = f"settled in {merged.id}"
@@ -203,7 +207,7 @@ class Distiller:
             if own is None:
                 _log.info("no sentence says %r of task=%s", parting.action, way.task)
                 continue
-            rule = _of(own, kept, self.status)
+            rule = scoped(self.store, _of(own, kept, self.status))
             if rule.id not in known and new == self.most:
                 continue
             new += rule.id not in known
@@ -211,7 +215,7 @@ class Distiller:
             self.store.add_rules([rule], reason=_round(kept), principal=by)
             shared = lesson(way, parting.state, parting.action, others)
             if shared is not None and shared.case != own.case:
-                wide = _of(shared, kept, self.status)
+                wide = scoped(self.store, _of(shared, kept, self.status))
                 made.append(wide.id)
                 self._widen(wide, shared.case, [*present, rule], _round(kept), by)
         if narrows:
@@ -234,7 +238,11 @@ class Distiller:
         self, rule: Rule, case: Case, present: Sequence[Rule], reason: str, by: str = ""
     ) -> None:
         """Add a rule of several tasks; it speaks for the candidates that say the same of fewer."""
-        covered = (other.id for other in present if other.id != rule.id and _covers(case, other))
+        covered = (
+            other.id
+            for other in present
+            if rule.id not in (other.id, *other.parents) and _covers(case, other)
+        )
         parents = tuple(dict.fromkeys((*rule.parents, *covered)))
         self.store.add_rules([replace(rule, parents=parents)], reason=reason, principal=by)
 
@@ -260,9 +268,8 @@ class Distiller:
                     taught = lesson(own, state, action, others)
                     if taught is None:
                         continue
-                    made = replace(
-                        _of(taught, kept, self.status), entry=rule.entry, parents=(rule.id,)
-                    )
+                    made = scoped(self.store, _of(taught, kept, self.status))
+                    made = replace(made, entry=rule.entry, parents=(rule.id,))
                     if made.id != rule.id and len(taught.contrasts) > 1:
                         self._widen(made, taught.case, present, f"narrows {rule.id}")
             reason = f"contradicted by round {kept.round} of {kept.task}"

@@ -17,6 +17,9 @@ from jitrl.core.sentences import parts
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Prompt, Rule, RuleCounts, RuleUse, State, Task
 
+ROOM = 200
+"""Tokens of all rules in a prompt, unless the agent's option says otherwise."""
+
 _LEAST, _MOST = 0.2, 0.8  # chances that a candidate is told lie between
 _KNOWN = 50  # uses after which half as much is held out
 _HOLDS = 0.5  # share of the words of a condition that must be seen

@@ -6,11 +6,14 @@ from typing import Annotated
 
 import typer
 
+from jitrl.agents.rulebook.telling import ROOM
 from jitrl.cli.memory.options import FILE, NAME, existing
 from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON
 from jitrl.cli.shared.output import JSON, emit, tell
+from jitrl.core.rules import tokens
 from jitrl.core.sentences import cleaned, described, faults, rule_id
 from jitrl.errors import InputError
+from jitrl.memory.scoped import scoped
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Rule, RuleStatus
 
@@ -42,9 +45,25 @@ def add(
         author="human",
         principal=principal,
     )
-    with SQLiteStore(file, memory=name) as store:
+    with SQLiteStore(file, memory=name) as store, store.batch():
+        rule = scoped(store, rule)
         new = store.add_rules([rule], reason="added by hand", principal=principal)
-    tell(f"{rule.id} {'added' if new else 'is there already'}: {rule.text}")
+        there = store.rule(rule.id)
+    if not new and there.kind not in ("", kind):
+        raise InputError(
+            f"rule {rule.id} is there already, in scope {there.scope!r} for tasks of kind "
+            f"{there.kind!r} ({there.status}), and is not told in those of kind "
+            f"{kind or 'any'!r}; say it in other words for them"
+        )
+    known = f"is there already, {there.status}"
+    tell(f"{rule.id} {'added' if new else known}: {rule.text}")
+    size = tokens(rule.text)
+    if size > ROOM:
+        tell(
+            f"it takes about {size} tokens, and rules have room for {ROOM}: it is told only by an "
+            f"agent with tokens = {size} or more",
+            style="yellow",
+        )
     if json:
         emit({"schema": "jitrl.rules.add/1", "id": rule.id, "new": bool(new)})
 
@@ -58,6 +77,11 @@ def retire(
     json: JSON = False,
 ) -> None:
     """Tell rules no longer, until they are restored."""
+    if not reason.strip():
+        raise InputError(
+            f"the reason is {reason!r}; say why the rules go, as --reason 'the page was changed': "
+            "it is all that others can judge it by later"
+        )
     with existing(file, name) as store:
         changed = store.set_rule_status("retired", ids, reason=reason, principal=principal)
     tell(f"{changed} retired")

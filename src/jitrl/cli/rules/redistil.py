@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Annotated, Any
 
@@ -19,8 +20,10 @@ from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.cli.shared.progress import counted
 from jitrl.cli.shared.settings import OPTIONS, Flags, with_settings
+from jitrl.errors import InputError
 from jitrl.run import folder as folders
 from jitrl.run.judging import written
+from jitrl.stores.sqlite import SQLiteStore
 
 _TAKEN = {"--model", "--model-options", "--max-calls", "--max-tokens", "--max-dollars"}
 
@@ -65,6 +68,7 @@ def redistil(
         counted("distilling") as count,
     ):
         kept = [c for c in store.contrasts(scope=scope, task=task) if c.version >= since]
+        _check_chosen(store, task, principal or ())
         writer = written(settings, ledger.meter("learn")) if author == "model" else None
         named = frozenset(principal or ())
         distiller = Distiller(store, writer, most, named=named)
@@ -75,6 +79,29 @@ def redistil(
         emit(_data(done, dry_run))
     else:
         _show(done, dry_run)
+
+
+def _check_chosen(store: SQLiteStore, task: str | None, principals: Sequence[str]) -> None:
+    """Refuse a choice that no contrast of the memory can meet.
+
+    Raises:
+        InputError: With what there is.
+    """
+    kept = store.contrasts()
+    tasks = sorted({c.task for c in kept})
+    if task is not None and task not in tasks:
+        raise InputError(f"--task {task!r}: no contrast is of it; there are those of {_few(tasks)}")
+    named = {c.principal for c in kept} - {""}
+    if unknown := sorted(set(principals) - named):
+        raise InputError(
+            f"--principal {unknown[0]!r}: no contrast came in under that name; there are "
+            f"{_few(sorted(named))}"
+        )
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(map(repr, names[:5])) + more if names else "none"
 
 
 def _data(done: list[Redone], is_dry: bool) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from made_agents import opened
 from pasts import episode, put
 from suggestible import Suggestible, lived, scores
 
+from jitrl.core.gates import Gates
 from jitrl.core.sentences import rule_id
 from jitrl.errors import ConfigError
 from jitrl.evaluators.environment import EnvironmentRewards
@@ -239,6 +240,18 @@ def test_without_gates_every_rule_is_in_at_once_and_none_goes(store):
     assert {rule.status for rule in store.rules()} == {"active"}
 
 
+def test_gates_are_the_default_ones_if_true_and_none_if_false_or_0(store):
+    assert agent(store, gates=0).learning.gates is agent(store, gates=False).learning.gates is None
+    assert agent(store, gates=True).learning.gates == agent(store).learning.gates == Gates()
+
+
+def test_with_none_told_rules_are_learned_only(store):
+    book = agent(store, told=0, attempts=4)
+    lived(book, Suggestible(0.0), 20)
+    assert store.rules()
+    assert not any(store.rule_uses().values())
+
+
 def test_with_scores_the_memory_corrects_the_choice_besides(store):
     put(store, *(episode(f"e{n}", "protocol0 stage0:push1", task="protocol:0") for n in range(3)))
     alone, both = agent(store), agent(store, scores=True)
@@ -259,8 +272,21 @@ def test_a_model_that_writes_is_the_author_of_its_rules(store):
         ({"holdout": 0.0}, "holdout is 0.0"),
         ({"gap": 2.0}, "gap is 2.0"),
         ({"gates": {"alpha": 2.0}}, "alpha is 2.0"),
-        ({"gates": {"what": 1}}, "what"),
+        ({"gates": {"trail": 3}}, "gates have no trail; they have alpha, tasks, trial"),
+        ({"gates": {"trial": 40.5}}, "trial is 40.5; it must be a whole number"),
+        ({"gates": {"trial": "40"}}, "trial is '40'; it must be a whole number"),
+        ({"gates": {"tasks": True}}, "tasks is True; it must be a whole number"),
+        ({"gates": {"alpha": "x"}}, "alpha is 'x'; it must be a number"),
         ({"told": -1}, "told must be at least 0"),
+        ({"told": 2.5}, "told is 2.5"),
+        ({"tokens": 1}, "tokens is 1; a rule needs room for 20 or more"),
+        ({"distil": 0}, "distil is 0; .* to distil nothing set attempts = 0"),
+        ({"attempts": 1}, "attempts is 1; a round compares 2 attempts or more"),
+        ({"success": 5}, r"success is 5.0; it must be in \[0, 1\]"),
+        ({"success": -1}, "success is -1"),
+        ({"explore": -5}, "explore is -5"),
+        ({"explore": float("nan")}, "explore is nan"),
+        ({"holdout": 1e-320}, r"must be in \[0.01, 0.99\]; a rule that is never held out"),
         ({"credit": "steps", "credit_budget": 1}, "credit_budget is 1; with credit = 'steps'"),
     ],
 )

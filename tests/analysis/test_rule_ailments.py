@@ -99,6 +99,15 @@ def test_rules_that_are_told_where_their_condition_holds_nowhere_are_noise():
     assert said("rules-idle", rules=book([ONE], [used(ONE, 0, True, 1.0)])).status == "unknown"
 
 
+def test_a_rule_too_long_for_the_room_of_all_rules_is_told_in_vain():
+    long = rule(2, text=f"当页面出现“{'订单' * 112}”时，先点击“详情”再{'核对订单' * 12}")
+    found = said("rules-idle", rules=book([ONE, long]))
+    assert tally(found) == ("finding", "long")
+    assert (found.numbers["long"], found.n, found.numbers["ids"]) == (1, 2, [long.rule.id])
+    gone = rule(2, (1, "active"), (2, "retired"), text=long.rule.text)
+    assert said("rules-idle", rules=book([ONE, gone])).status == "unknown"
+
+
 @pytest.mark.parametrize("text", ["Think more", "The second attempt failed", "仔细思考"])
 def test_a_text_that_is_no_rule_is_found_and_named(text):
     found = said("rules-form", rules=book([ONE, rule(2, text=text)]))

@@ -144,7 +144,7 @@ def test_a_rule_that_is_there_for_another_kind_of_task_is_not_passed_over_in_sil
 
 
 def test_a_rule_longer_than_the_room_for_rules_is_added_with_a_word_of_it(jitrl, file):
-    text = f"当页面出现“{'订单' * 115}”时，先点击“{'详情' * 5}”再处理"
+    text = f"当页面出现“{'订单' * 112}”时，先点击“详情”再{'核对订单' * 12}"
     code, _, err = jitrl("add", file, text)
     assert code == 0
     assert f"it is told only by an agent with tokens = {tokens(text)} or more" in " ".join(

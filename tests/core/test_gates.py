@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from jitrl.core.effect import Use
-from jitrl.core.gates import Gates, admitted, given_up, helped_on, measure, outdone, surplus
+from jitrl.core.gates import (
+    Gates,
+    admitted,
+    gates_of,
+    given_up,
+    helped_on,
+    measure,
+    outdone,
+    surplus,
+)
 
 GATES = Gates()
 
@@ -91,3 +100,11 @@ def test_above_the_cap_the_lowest_bounds_go_first_and_none_in_its_grace():
 def test_settings_that_mean_nothing_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is"):
         Gates(**wrong)
+
+
+@pytest.mark.parametrize("given", [0, [], "off", 1.0])
+def test_gates_are_settings_or_a_truth_value_and_nothing_else(given):
+    assert (gates_of(False), gates_of(True), gates_of(None)) == (None, Gates(), Gates())
+    assert gates_of({"trial": 40}) == Gates(trial=40)
+    with pytest.raises(ValueError, match="use true for the default ones, false for none, or the"):
+        gates_of(given)

@@ -10,11 +10,14 @@ without any effect is ever admitted with a chance of at most ``alpha / 2``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from jitrl.core.effect import Effect, Use, effect
+from jitrl.core.rule import check_number
 from jitrl.core.rules import lowest
 from jitrl.types import ScoredUse
+
+_LEAST_ALPHA = 1e-12  # below, bounds say nothing that a number can hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +49,37 @@ class Gates:
 
     def __post_init__(self) -> None:
         """Reject settings that mean nothing."""
-        if not 0.0 < self.alpha < 1.0:
-            raise ValueError(f"alpha is {self.alpha}; it must be in (0, 1)")
-        if not 0.0 <= self.bottom < 1.0:
-            raise ValueError(f"bottom is {self.bottom}; it must be in [0, 1)")
+        check_number("alpha", self.alpha, _LEAST_ALPHA, 1.0 - _LEAST_ALPHA)
+        check_number("bottom", self.bottom, 0.0, 1.0 - _LEAST_ALPHA)
         for name in ("tasks", "trial", "grace", "idle", "most"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 1")
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} is {value!r}; it must be a whole number, at least 1")
+
+
+def gates_of(given: object) -> Gates | None:
+    """The gates that an option asks for; ``None`` for none at all.
+
+    Args:
+        given: ``None`` or ``True`` for the default ones, ``False`` for none, or a mapping of the
+            settings that differ.
+
+    Raises:
+        ValueError: With the key, the value and what is allowed.
+    """
+    if given is False:
+        return None
+    if given is None or given is True:
+        return Gates()
+    names = [field.name for field in fields(Gates)]
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            f"gates is {given!r}; use true for the default ones, false for none, or the settings "
+            f"that differ: {', '.join(names)}"
+        )
+    if unknown := [str(name) for name in given if name not in names]:
+        raise ValueError(f"gates have no {', '.join(unknown)}; they have {', '.join(names)}")
+    return Gates(**given)
 
 
 @dataclass(frozen=True, slots=True)

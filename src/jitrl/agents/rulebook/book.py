@@ -17,13 +17,13 @@ import numpy as np
 from jitrl.agents.asked import Author
 from jitrl.agents.corrected import Corrected, CorrectedEpisode, MemorySettings
 from jitrl.agents.prior import own_choice, prior_of
-from jitrl.agents.prompted import check_counts, learner
+from jitrl.agents.prompted import learner
 from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.learning import ROUND, Learning
 from jitrl.agents.rulebook.telling import ROOM, Telling, Told, fetched
-from jitrl.core.gates import Gates
-from jitrl.core.rule import Choose, UpdateRule
+from jitrl.core.gates import gates_of
+from jitrl.core.rule import Choose, UpdateRule, check_number
 from jitrl.errors import ConfigError, InputError
 from jitrl.ports import Embedder, Evaluator, Receipt, Writer
 from jitrl.ports.replay import Replays
@@ -31,6 +31,9 @@ from jitrl.ports.rules import RuleStore
 from jitrl.types import Decision, Episode, Prompt, Proposal, RuleStatus, State, Task
 
 NAME = "rulebook"
+_LEAST_HELD = 0.01  # share of uses without which no effect is ever known
+_LEAST_ROOM = 20  # tokens of a short rule
+_MOST_EXPLORE = 1e6
 
 
 def rulebook(
@@ -73,11 +76,12 @@ def rulebook(
             round at most; 2 or more, one of them for the best attempt.
         scores: Whether the memory corrects the scores, too, as the agent ``jitrl`` does; then
             ``temperature`` and ``choose`` have no say.
-        attempts: Scored attempts at a task that make a round; with 0 nothing is distilled.
+        attempts: Scored attempts at a task that make a round, 2 or more; with 0 nothing is
+            distilled.
         gap: Least difference between the best and the worst of a round that teaches.
         threshold: Least score of the best.
         distil: Rules of one round at most.
-        told: Rules that an episode is told at most.
+        told: Rules that an episode is told at most; with 0 they are learned only.
         tokens: Room for them in a prompt, in tokens, about.
         overlap: Share of a rule's key words that a goal must name.
         explore: c of the bound by which rules are chosen.
@@ -85,7 +89,8 @@ def rulebook(
             50 uses, a third after 100, and so on.
         success: Least score of an episode that is a win.
         gates: Settings of the gates that differ: alpha, tasks, trial, grace, bottom, idle, most.
-            With ``False`` every rule comes in and none goes, to see what gates are worth.
+            ``True`` is the default ones; with ``False`` every rule comes in and none goes, to see
+            what gates are worth.
         temperature: The prior is ``softmax(z / temperature)``.
         choose: ``sample`` from the prior, or its ``argmax`` (ties: at random).
 
@@ -93,29 +98,28 @@ def rulebook(
         ConfigError: If a value is impossible, or nothing can be played again here.
     """
     name = f"{NAME}-{author}"
-    check_counts(
-        name,
-        attempts=attempts,
-        distil=distil,
-        told=told,
-        tokens=tokens,
-        credit_budget=credit_budget,
-    )
-    for what, share in (("gap", gap), ("threshold", threshold), ("overlap", overlap)):
-        if not 0.0 <= share <= 1.0:
-            raise ConfigError(f"agent {name}: {what} is {share}; it must be in [0, 1]")
-    if not 0.0 < holdout < 1.0:
-        raise ConfigError(
-            f"agent {name}: holdout is {holdout}; it must be in (0, 1), or no effect is known"
-        )
+    _check_counts(name, attempts, distil, told, tokens, credit_budget)
+    for what, value, low, high in (
+        ("gap", gap, 0.0, 1.0),
+        ("threshold", threshold, 0.0, 1.0),
+        ("overlap", overlap, 0.0, 1.0),
+        ("success", success, 0.0, 1.0),
+        ("explore", explore, 0.0, _MOST_EXPLORE),
+        ("holdout", holdout, _LEAST_HELD, 1.0 - _LEAST_HELD),
+    ):
+        try:
+            check_number(what, value, low, high)
+        except ValueError as error:
+            why = "; a rule that is never held out has no known effect" * (what == "holdout")
+            raise ConfigError(f"agent {name}: {error}{why}") from error
     if credit != "contrast" and credit_budget < 2:
         raise ConfigError(
             f"agent {name}: credit_budget is {credit_budget}; with credit = {credit!r} it must be "
             "at least 2, one for the best attempt and one for a bad one, or no rule is ever made"
         )
     try:
-        limits = None if gates is False else Gates(**(gates or {}))  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
+        limits = gates_of(gates)
+    except ValueError as error:
         raise ConfigError(f"agent {name}: gates: {error}") from error
     memory = learner(name, store, evaluator, settings, embedder)
     status: RuleStatus = "active" if limits is None else "candidate"
@@ -135,6 +139,42 @@ def rulebook(
         Learning(store, distiller, limits, attempts, gap=gap, threshold=threshold),
         scores,
     )
+
+
+def _check_counts(
+    name: str, attempts: int, distil: int, told: int, tokens: int, credit_budget: int
+) -> None:
+    """Refuse counts with which nothing could be learned, or told.
+
+    Raises:
+        ConfigError: With the value and what to do.
+    """
+    for what, value in (
+        ("attempts", attempts),
+        ("distil", distil),
+        ("told", told),
+        ("tokens", tokens),
+        ("credit_budget", credit_budget),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ConfigError(
+                f"agent {name}: {what} must be at least 0 and a whole number, got {value!r}"
+            )
+    if attempts == 1:
+        raise ConfigError(
+            f"agent {name}: attempts is 1; a round compares 2 attempts or more, and with 0 nothing "
+            "is distilled"
+        )
+    if not distil:
+        raise ConfigError(
+            f"agent {name}: distil is 0; a round makes 1 rule or more, and to distil nothing set "
+            "attempts = 0"
+        )
+    if tokens < _LEAST_ROOM:
+        raise ConfigError(
+            f"agent {name}: tokens is {tokens}; a rule needs room for {_LEAST_ROOM} or more; "
+            "to tell none set told = 0"
+        )
 
 
 class Rulebook:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ from jitrl.analysis.doctor.finding import (
 )
 from jitrl.core.effect import Effect
 from jitrl.core.gates import Gates, drawn, measure
+from jitrl.core.gates import gates_of as chosen
+from jitrl.core.rules import tokens
 from jitrl.core.sentences import faults
 from jitrl.types import RuleUse, ScoredUse
 
@@ -80,13 +82,19 @@ def more(case: Case) -> Finding:
 
 
 def idle(case: Case) -> Finding:
-    """Told rules whose condition held at no step: room of the prompt, and nothing for it."""
+    """Rules for nothing: told where their condition held at no step, or too long to be told."""
     told = [(rule, one.use) for _, rule, one in _uses(case) if one.use.told]
+    vain = Counter(rule for rule, use in told if not use.occasions)
+    is_noise = len(told) >= FEWEST_USES and vain.total() > MOST_IDLE * len(told)
+    room = option(case, "tokens")
+    present = [rule for journal in case.journals for rule in journal.book.present()]
+    long = [rule.id for rule in present if tokens(rule.text) > room]
+    if long and not is_noise:
+        return found(True, len(present), "long", long=len(long), room=room, ids=long[:MOST_NAMED])
     if len(told) < FEWEST_USES:
         return unknown(len(told))
-    vain = Counter(rule for rule, use in told if not use.occasions)
     return found(
-        vain.total() > MOST_IDLE * len(told),
+        is_noise,
         len(told),
         share=vain.total() / len(told),
         idle=vain.total(),
@@ -258,8 +266,7 @@ def _name(case: Case, n: int) -> str:
 
 def gates_of(case: Case) -> Gates:
     """The gates of a run, or the default ones."""
-    given: Mapping[str, Any] = option(case, "gates") or {}
-    return Gates(**given)
+    return chosen(option(case, "gates")) or Gates()
 
 
 def _bounds(of: Effect) -> list[float]:

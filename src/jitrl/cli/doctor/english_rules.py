@@ -24,13 +24,18 @@ ENGLISH: Mapping[str, Said] = {
     ),
     "rules-idle": Said(
         "rules in vain",
-        "{idle} of {n} told rules had no step at which their condition held ({share:.0%})"
-        "[[; most often {most}]]",
+        "[[{idle} of {n} told rules had no step at which their condition held]][[ ({share:.0%})]]"
+        "[[; most often {most}]]"
+        "[[{long} of {n} rules are longer than all the room for rules]][[, {room} tokens]]",
         {
             "": Ailment(
                 "Most rules are told where they do not apply.",
                 "Raise overlap of the agent's options, the share of its key words that a goal "
                 "must name.",
+            ),
+            "long": Ailment(
+                "Some rules are too long ever to be told.",
+                "Raise tokens of the agent's options, or retire them and say them shorter: {ids}.",
             ),
         },
     ),

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -141,6 +142,20 @@ def test_a_rule_that_is_there_for_another_kind_of_task_is_not_passed_over_in_sil
     assert "in scope 'shop' for tasks of kind 'orders' (candidate)" in " ".join(err.split())
     code, out, err = jitrl("add", file, TEXT, "--scope", "shop", "--kind", "orders")
     assert (code, "is there already, candidate" in out + err) == (0, True)
+
+
+def test_a_rule_goes_to_the_scope_of_the_memory_unless_there_are_several(jitrl, file):
+    text = "When you see room, open it"
+    assert jitrl("add", file, text)[0] == 0
+    with SQLiteStore(file) as store:
+        (scope,) = store.stats().scopes
+        assert store.rule(rule_id(text)).scope == scope != ""
+        other = replace(sample_episode("three"), scope="elsewhere")
+        store.commit(other, scored(other), derive(other, scored(other)))
+    code, _, err = jitrl("add", file, "When you see hall, open it")
+    assert code == 2
+    assert "'elsewhere'" in err
+    assert "--scope" in err
 
 
 def test_a_rule_longer_than_the_room_for_rules_is_added_with_a_word_of_it(jitrl, file):

@@ -21,7 +21,10 @@ from jitrl.types import Rule, RuleStatus
 def add(
     file: FILE,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="One imperative sentence.")],
-    scope: Annotated[str, typer.Option(help="Scope whose episodes are told it.")] = "",
+    scope: Annotated[
+        str | None,
+        typer.Option(help="Scope whose episodes are told it; the one of the memory if it has one."),
+    ] = None,
     kind: Annotated[str, typer.Option(help="Type of task it is for; any if not given.")] = "",
     entry: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Score it begins with, as one use.")
@@ -36,16 +39,16 @@ def add(
             f"{described(text, wrong)}; write one imperative sentence with a condition, as "
             "'When the input contains a date, first write it as YYYY-MM-DD'"
         )
-    rule = Rule(
-        id=rule_id(text),
-        text=cleaned(text),
-        scope=scope,
-        kind=kind,
-        entry=entry,
-        author="human",
-        principal=principal,
-    )
     with SQLiteStore(file, memory=name) as store, store.batch():
+        rule = Rule(
+            id=rule_id(text),
+            text=cleaned(text),
+            scope=_only(store) if scope is None else scope,
+            kind=kind,
+            entry=entry,
+            author="human",
+            principal=principal,
+        )
         rule = scoped(store, rule)
         new = store.add_rules([rule], reason="added by hand", principal=principal)
         there = store.rule(rule.id)
@@ -66,6 +69,21 @@ def add(
         )
     if json:
         emit({"schema": "jitrl.rules.add/1", "id": rule.id, "new": bool(new)})
+
+
+def _only(store: SQLiteStore) -> str:
+    """The scope of the memory's episodes.
+
+    Raises:
+        InputError: If there are several: a rule is told in its own scope alone.
+    """
+    scopes = list(store.stats().scopes)
+    if len(scopes) > 1:
+        raise InputError(
+            f"the memory has episodes of the scopes {', '.join(map(repr, scopes))}; say with "
+            "--scope which of them are told the rule"
+        )
+    return scopes[0] if scopes else ""
 
 
 def retire(

@@ -6,12 +6,13 @@ from made_agents import opened
 from pasts import episode, put
 from suggestible import Suggestible, lived, scores
 
+from jitrl.core.credit import derive_rows
 from jitrl.core.gates import Gates
 from jitrl.core.sentences import rule_id
 from jitrl.errors import ConfigError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Contrast, Prompt, Rule, State, Task, Unscored
+from jitrl.types import Contrast, Prompt, Rule, RuleUse, State, Task, Unscored
 
 RIGHT = "When the goal is “Reach the best return in protocol0.” and you see protocol0 stage0"
 GOAL = "Reach the best return in protocol0."
@@ -90,15 +91,17 @@ def test_candidates_of_one_contrast_are_told_together_or_not_at_all(store):
         assert len({line.told for line in lines}) == 1
 
 
-def test_a_candidate_is_told_the_more_the_more_it_promises(store):
-    good = plant(store, f"{RIGHT}, take push1")
-    told = agent(store, attempts=1000)
-    first = begun(told, 0)._told.lines[0].chance
-    scores(lived(told, Suggestible(6.0), 16))
-    promising = begun(told, 0)._told.lines[0].chance
-    assert store.rule(good).status == "candidate"
-    assert first == 0.5 != promising
-    assert 0.2 <= promising <= 0.8
+@pytest.mark.parametrize(("helps", "chance"), [(True, 0.8), (False, 0.2)])
+def test_a_candidate_is_told_the_more_the_more_it_promises(store, helps, chance):
+    rule = plant(store, f"{RIGHT}, take push1")
+    assert begun(agent(store), 0)._told.lines[0].chance == 0.5
+    for n in range(4):
+        told = n % 2 == 0
+        lived = episode(f"e{n}", "a:go", task="x", scope=TASK.scope, rewards=[float(told == helps)])
+        judgment = EnvironmentRewards().judge(lived)
+        rows = derive_rows(lived, judgment, gamma=0.5)
+        store.commit(lived, judgment, rows, [RuleUse(rule, lived.key, told, 0.5)])
+    assert begun(agent(store), 0)._told.lines[0].chance == pytest.approx(chance)
 
 
 def test_a_candidate_waits_where_an_active_rule_that_it_covers_says_the_same(store):

@@ -16,8 +16,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from jitrl.core.rules import SAY_LITTLE
-from jitrl.core.similarity import words
+from jitrl.core.rules import SAY_LITTLE, signature
 
 GAP = "..."
 PLACEHOLDER = re.compile(r"\{(?:value |值)\d+\}")
@@ -27,7 +26,7 @@ _LONGEST = 80  # characters of a value
 _MOST = 400  # words and signs of a goal that patterns look at
 
 _HAN = "\u3040-\u30ff\u4e00-\u9fff"
-_TOKEN = re.compile(rf"(\s*)(\{{(?:value |值)\d+\}}|\.\.\.|[^\W_{_HAN}]+|\S)")
+_TOKEN = re.compile(rf"(\s*)({PLACEHOLDER.pattern}|\.\.\.|[^\W_{_HAN}]+|\S)")
 _IS_HAN = re.compile(f"[{_HAN}]")
 _IS_WORD = re.compile(r"\w")
 
@@ -50,18 +49,13 @@ def common(first: str, second: str) -> str:
     kept = [(block, piece) for block, piece in pieces if _says(piece)]
     if not kept:
         return ""
-    out = "" if kept[0][0].a == kept[0][0].b == 0 else GAP
-    for block, piece in kept:
-        text = "".join(token.before + token.text for token in piece).strip()
-        if out:
-            out += GAP if not out.endswith(GAP) else ""
-            out = f"{out[: -len(GAP)].rstrip()} {GAP} {text}".strip()
-        else:
-            out = text
-        last = block
-    if last.a + last.size < len(a) or last.b + last.size < len(b):
-        out += f" {GAP}"
-    return out
+    first_kept, last_kept = kept[0][0], kept[-1][0]
+    texts = ["".join(token.before + token.text for token in piece).strip() for _, piece in kept]
+    if first_kept.a or first_kept.b:
+        texts.insert(0, "")
+    if last_kept.a + last_kept.size < len(a) or last_kept.b + last_kept.size < len(b):
+        texts.append("")
+    return f" {GAP} ".join(texts).strip()
 
 
 def values(pattern: str, goal: str) -> dict[str, str] | None:
@@ -122,7 +116,7 @@ def filled(text: str, known: dict[str, str]) -> str:
 def key_words(pattern: str) -> tuple[str, ...]:
     """Words of a goal or a pattern that tell it from others, sorted; no values among them."""
     plain = PLACEHOLDER.sub(" ", pattern).replace(GAP, " ")
-    return tuple(sorted(set(words(plain)) - SAY_LITTLE))
+    return tuple(sorted(signature("", plain).words))
 
 
 def _tokens(text: str) -> list[_Token]:

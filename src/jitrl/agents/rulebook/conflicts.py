@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from jitrl.agents.rulebook.cases import Case, read
 from jitrl.agents.rulebook.words import words
-from jitrl.core.rules import SAY_LITTLE
+from jitrl.core.rules import signature
 from jitrl.core.sentences import parts
 from jitrl.core.similarity import words as words_of
 from jitrl.types import Rule
@@ -82,7 +82,7 @@ def _case(text: str) -> _Case | None:
     if split is None:
         return None
     quoted = tuple(_QUOTED.findall(split.condition))
-    return _Case(read(text), quoted, _telling(split.condition), split.order)
+    return _Case(read(text), quoted, signature("", split.condition).words, split.order)
 
 
 def _clash(a: _Case, b: _Case) -> bool:
@@ -99,15 +99,11 @@ def _clash(a: _Case, b: _Case) -> bool:
 
 def overlap(a: str, b: str) -> float:
     """Share of the words of two texts, but those that say little, that both have."""
-    return _shared(_telling(a), _telling(b))
+    return _shared(signature("", a).words, signature("", b).words)
 
 
 def _shared(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / len(first | second) if first | second else 0.0
-
-
-def _telling(text: str) -> frozenset[str]:
-    return frozenset(words_of(text)) - SAY_LITTLE
 
 
 def settled(

@@ -72,6 +72,14 @@ clean:
 	@$(PIP) --editable ".[shop]" || echo "no django-oscar here; its tests are skipped"
 	@touch $@
 
+# The service and the frameworks that agents are built with. webarena-verified names exact versions
+# of what they need newer; pip says so, and it works with these.
+.venv/frameworks: .venv/dev
+	@$(PIP) --editable ".[server,otel,mcp]" schemathesis axe-playwright-python
+	@$(PIP) --editable ".[langchain,openai-agents,pydantic-ai]" langchain-openai
+	@$(PIP) --editable ".[inspect]" || echo "inspect-ai cannot be installed here; its tests are skipped"
+	@touch $@
+
 # The agent that trains weights; on Linux PyPI's torch is the CUDA build, of several GB.
 TORCH ?= torch>=2.6
 .venv/torch: .venv/dev

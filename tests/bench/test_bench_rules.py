@@ -15,7 +15,17 @@ SMALL = {"seeds": (0,), "templates": 2, "rounds": 2, "right": 3.0}
 
 
 def job(arm, **given):
-    return Job(**{"arm": arm, "seed": 0, "shop": 1, "right": 3.0, "heeds": 3.0} | given)
+    return Job(
+        **{
+            "arm": arm,
+            "seed": 0,
+            "world": "backoffice",
+            "world_seed": 1,
+            "right": 3.0,
+            "heeds": 3.0,
+        }
+        | given
+    )
 
 
 def test_a_model_that_heeds_its_notes_gains_only_what_they_name():

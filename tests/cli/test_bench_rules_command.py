@@ -11,7 +11,7 @@ SMALL = ("--templates", "1", "--rounds", "1", "--seeds", "1")
 def test_what_became_of_planted_rules_is_shown_and_printed(jitrl):
     done = jitrl("bench", "rules", "--what", "gates", "--arms", "planted", *SMALL, "--json")
     assert done.code == 0, done.err
-    assert done.data["schema"] == "jitrl.bench.rules/2"
+    assert done.data["schema"] == "jitrl.bench.rules/3"
     assert done.err.startswith(f"gates, {len(done.data['results'])} arms: ")
     last = done.data["results"][-1]
     assert {"mean", "low", "high"} <= set(last["score"])
@@ -22,11 +22,18 @@ def test_what_became_of_planted_rules_is_shown_and_printed(jitrl):
     assert "were asked for" not in done.err
 
 
-def test_no_more_templates_count_than_the_shop_has(capfd):
-    say_fewer(999, there(shop=1), "templates")
+def test_no_more_templates_count_than_the_world_has(capfd):
+    say_fewer(999, there("backoffice", 1), "templates")
     said = capfd.readouterr().err
-    assert said == f"999 templates were asked for; there are {there(shop=1)}\n"
-    assert 0 < there(shop=1) < 999
+    assert said == f"999 templates were asked for; there are {there('backoffice', 1)}\n"
+    assert 0 < there("backoffice", 1) < 999
+
+
+def test_rules_are_measured_in_documents_as_well(jitrl):
+    done = jitrl("bench", "rules", "--world", "extraction", "--arms", "rules", *SMALL, "--json")
+    assert done.code == 0, done.err
+    assert done.data["protocol"]["environment"] == "extraction"
+    assert [result["arm"]["name"] for result in done.data["results"]] == ["none", "rules"]
 
 
 @pytest.mark.parametrize("flag", ["--right", "--heeds"])

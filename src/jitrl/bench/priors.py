@@ -8,12 +8,11 @@ import zlib
 from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
 from jitrl.core.features import goal_of
-from jitrl.envs.backoffice import Backoffice
 from jitrl.envs.toy import ToyPrior
 from jitrl.errors import InputError
 from jitrl.models.stated import logit_of
@@ -96,6 +95,18 @@ class Inclined:
         return Proposal(candidates, "inclined", self.name)
 
 
+class Guided(Protocol):
+    """A world that knows the way."""
+
+    def oracle_action(self) -> str:
+        """The right action from where the episode stands.
+
+        Raises:
+            InputError: If it knows none.
+        """
+        ...
+
+
 class Noisy:
     """``z(a) = right [a is right] + 1.1 N(template, masked a) + .5 N(task, page, a)``.
 
@@ -109,7 +120,7 @@ class Noisy:
 
     name = "noisy"
 
-    def __init__(self, world: Backoffice, task: Task, right: float, seed: int) -> None:
+    def __init__(self, world: Guided, task: Task, right: float, seed: int) -> None:
         self._world, self._task, self._right, self._seed = world, task, right, str(seed)
 
     def propose(self, prompt: Prompt, rng: np.random.Generator) -> Proposal:

@@ -1,4 +1,4 @@
-"""Rounds of attempts in the back office with a made-up model that heeds what its notes name."""
+"""Rounds of attempts in a world with a made-up model that heeds what its notes name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jitrl.bench.pool import Tell, silent, told
 from jitrl.bench.priors import Noisy
 from jitrl.bench.rules.arms import Arm
 from jitrl.bench.rules.planted import KINDS, PLANTER, Fate, planted
-from jitrl.envs.backoffice import Backoffice
+from jitrl.bench.rules.worlds import INSTANCES, WorldName, opened_world
 from jitrl.ports import Environment, Proposer
 from jitrl.run.loop import Trial
 from jitrl.stores.sqlite import SQLiteStore
@@ -23,7 +23,6 @@ from jitrl.types import Prompt, Proposal, RuleStatus, Task
 
 ROUND = 8
 """Attempts at a task that the results call a round, whatever the agent calls one."""
-INSTANCES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,8 @@ class Job:
     """One arm with one seed.
 
     Attributes:
-        shop: Seed of the shop.
+        world: Where it is played.
+        world_seed: Seed of the world.
         right: What the frozen model knows of the right action, nats.
         heeds: Nats of an action that its notes name.
         templates: How many, drawn by the seed.
@@ -39,7 +39,8 @@ class Job:
 
     arm: Arm
     seed: int
-    shop: int
+    world: WorldName
+    world_seed: int
     right: float
     heeds: float
     templates: int
@@ -86,9 +87,9 @@ def drawn(tasks: Sequence[Task], job: Job) -> list[tuple[int, Task]]:
     return [one for name in names for one in by[name]]
 
 
-def there(shop: int) -> int:
-    """How many templates of a shop have enough tasks."""
-    with closing(Backoffice(instances=INSTANCES, seed=shop)) as world:
+def there(name: WorldName, seed: int) -> int:
+    """How many templates of a world have enough tasks."""
+    with closing(opened_world(name, seed)) as world:
         return len(_enough(world.tasks()))
 
 
@@ -102,14 +103,14 @@ def _enough(tasks: Sequence[Task]) -> dict[str, list[tuple[int, Task]]]:
 
 def episodes(job: Job) -> int:
     """How many a job plays."""
-    with closing(Backoffice(instances=INSTANCES, seed=job.shop)) as world:
+    with closing(opened_world(job.world, job.world_seed)) as world:
         return len(drawn(world.tasks(), job)) * job.rounds * ROUND
 
 
 def run(job: Job, tell: Tell = silent) -> Life:
     """Live through the rounds; each round has ``ROUND`` attempts at each task, in turn."""
     with (
-        closing(Backoffice(instances=INSTANCES, seed=job.shop)) as world,
+        closing(opened_world(job.world, job.world_seed)) as world,
         closing(SQLiteStore(":memory:")) as store,
     ):
         tasks = drawn(world.tasks(), job)

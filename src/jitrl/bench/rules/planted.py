@@ -10,9 +10,9 @@ from typing import Literal, get_args
 
 from jitrl.agents.rulebook.cases import Case, seen
 from jitrl.agents.rulebook.words import words
+from jitrl.bench.rules.worlds import World
 from jitrl.core.patterns import common, key_words
 from jitrl.core.sentences import folded, rule_id
-from jitrl.envs.backoffice import Backoffice
 from jitrl.types import Rule, RuleStatus, Task
 
 Kind = Literal["harmful", "idle"]
@@ -39,7 +39,7 @@ class Fate:
 
 
 def planted(
-    world: Backoffice, tasks: Sequence[Task], status: RuleStatus, seed: int
+    world: World, tasks: Sequence[Task], status: RuleStatus, seed: int
 ) -> Iterator[tuple[Kind, Rule]]:
     """A harmful and an idle rule for each template of ``tasks``.
 
@@ -54,7 +54,7 @@ def planted(
         goals = [folded(task.goal) for task in of]
         goal = reduce(common, goals) or goals[0]
         first = world.reset(of[0]).observation
-        listed, right = world.codec.actions(first), world.oracle(of[0])[0]
+        listed, right = world.codec.actions(first), world.oracle_action()
         wrong = [action for action in listed if action != right]
         where = seen(world.codec.state(first, []))
         if not wrong:

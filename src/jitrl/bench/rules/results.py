@@ -14,14 +14,15 @@ import numpy as np
 from jitrl.bench.pool import Begun, Tell, by_arm, each, kept, silent, unsaid
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.bench.rules.arms import Arm
-from jitrl.bench.rules.life import INSTANCES, ROUND, Job, Life, episodes, run, there
+from jitrl.bench.rules.life import ROUND, Job, Life, episodes, run, there
 from jitrl.bench.rules.planted import KINDS, Fate, Kind
+from jitrl.bench.rules.worlds import INSTANCES, WorldName
 from jitrl.core.stats import Difference, paired_difference
 
-SCHEMA = "jitrl.bench.rules/2"
+SCHEMA = "jitrl.bench.rules/3"
 RIGHT, HEEDS = 4.0, 3.0
 """What the made-up model knows, and how far it heeds its notes, nats."""
-SHOP, TEMPLATES, ROUNDS = 1, 8, 5
+WORLD_SEED, TEMPLATES, ROUNDS = 1, 8, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ def rules(
     arms: Sequence[Arm],
     *,
     seeds: Sequence[int] = tuple(range(5)),
-    shop: int = SHOP,
+    world: WorldName = "backoffice",
+    world_seed: int = WORLD_SEED,
     right: float = RIGHT,
     heeds: float = HEEDS,
     templates: int = TEMPLATES,
@@ -88,24 +90,28 @@ def rules(
 
     Args:
         seeds: Each draws its templates, and the mistakes of the frozen model.
-        shop: Seed of the shop.
+        world, world_seed: Where it is played, and the seed that world is made of.
         right: What the frozen model knows of the right action, nats.
         heeds: Nats of an action that its notes name.
-        templates: Of a seed, as far as the shop has so many.
+        templates: Of a seed, as far as the world has so many.
         rounds: Of ``ROUND`` attempts at each task.
         folder: Keeps the jobs that were played, so that the same call goes on; "" keeps none.
         begun: Called with the number of episodes before the first; those that are kept count.
     """
-    templates = min(templates, there(shop))
-    jobs = [Job(arm, seed, shop, right, heeds, templates, rounds) for arm in arms for seed in seeds]
+    templates = min(templates, there(world, world_seed))
+    jobs = [
+        Job(arm, seed, world, world_seed, right, heeds, templates, rounds)
+        for arm in arms
+        for seed in seeds
+    ]
     begun(len(jobs) * episodes(jobs[0]))
     played = by_arm(jobs, each(kept(run, Life, folder), jobs, workers, tell))
     return Report(
         schema=SCHEMA,
         what=what,
         protocol={
-            "environment": "backoffice",
-            "shop": shop,
+            "environment": world,
+            "world_seed": world_seed,
             "model": "made up",
             "right": right,
             "heeds": heeds,

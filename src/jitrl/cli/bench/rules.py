@@ -38,7 +38,11 @@ def rules(
     heeds: Annotated[
         float, typer.Option(help="Nats that an action gains when its notes name it.")
     ] = 3.0,
-    shop: Annotated[int, typer.Option(min=0, help="Seed of the shop.")] = 1,
+    world: Annotated[
+        Literal["backoffice", "extraction"],
+        typer.Option(help="`backoffice` scores 0 or 1, `extraction` also shares."),
+    ] = "backoffice",
+    world_seed: Annotated[int, typer.Option(min=0, help="Seed the world is made of.")] = 1,
     templates: Annotated[
         int, typer.Option(min=1, help="Templates of a seed; three tasks each.")
     ] = 8,
@@ -51,7 +55,7 @@ def rules(
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     json: JSON = False,
 ) -> None:
-    """Measure rules in the back office with a made-up model that heeds what its notes name."""
+    """Measure rules in a world with a made-up model that heeds what its notes name."""
     from jitrl.bench.arms import chosen
     from jitrl.bench.rules.arms import SETS
     from jitrl.bench.rules.results import rules as bench
@@ -65,7 +69,8 @@ def rules(
             what,
             wanted,
             seeds=range(seeds),
-            shop=shop,
+            world=world,
+            world_seed=world_seed,
             right=right,
             heeds=heeds,
             templates=templates,

@@ -21,6 +21,7 @@ from jitrl.agents.prompted import learner
 from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.learning import ROUND, Learning
+from jitrl.agents.rulebook.meaning import Meaning
 from jitrl.agents.rulebook.telling import ROOM, Telling, Told, fetched
 from jitrl.core.gates import gates_of
 from jitrl.core.rule import Choose, UpdateRule, check_number
@@ -55,6 +56,8 @@ def rulebook(
     told: int = 3,
     tokens: int = ROOM,
     overlap: float = 0.5,
+    meaning: str = "",
+    alike: float = 0.4,
     explore: float = 0.3,
     holdout: float = 0.2,
     success: float = 1.0,
@@ -84,6 +87,9 @@ def rulebook(
         told: Rules that an episode is told at most; with 0 they are learned only.
         tokens: Room for them in a prompt, in tokens, about.
         overlap: Share of a rule's key words that a goal must name.
+        meaning: Embedder (``wordllama``, ``package.module:name``) that finds rules whose condition
+            says the goal in other words; "": key words alone.
+        alike: With ``meaning``, how similar the two must be.
         explore: c of the bound by which rules are chosen.
         holdout: Share of the first uses of an active rule in which it is held out; half of it after
             50 uses, a third after 100, and so on.
@@ -103,6 +109,7 @@ def rulebook(
         ("gap", gap, 0.0, 1.0),
         ("threshold", threshold, 0.0, 1.0),
         ("overlap", overlap, 0.0, 1.0),
+        ("alike", alike, 0.0, 1.0),
         ("success", success, 0.0, 1.0),
         ("explore", explore, 0.0, _MOST_EXPLORE),
         ("holdout", holdout, _LEAST_HELD, 1.0 - _LEAST_HELD),
@@ -122,6 +129,9 @@ def rulebook(
     except ValueError as error:
         raise ConfigError(f"agent {name}: gates: {error}") from error
     memory = learner(name, store, evaluator, settings, embedder)
+    if meaning and embedder is None:
+        raise ConfigError(f"agent {name}: meaning is {meaning!r}, and nothing here opens embedders")
+    finder = Meaning(embedder(meaning), alike) if meaning and embedder else None
     status: RuleStatus = "active" if limits is None else "candidate"
     author_model = writer() if author == "model" else None
     named = strategy(
@@ -135,7 +145,7 @@ def rulebook(
         memory,
         store,
         prior_of(name, temperature, choose),
-        Telling(told, tokens, overlap, explore, holdout, success),
+        Telling(told, tokens, overlap, explore, holdout, success, finder),
         Learning(store, distiller, limits, attempts, gap=gap, threshold=threshold),
         scores,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jitrl.agents.rulebook.cases import case_of_rule
+from jitrl.agents.rulebook.meaning import Meaning
 from jitrl.agents.rulebook.words import words
 from jitrl.core import similarity
 from jitrl.core.effect import promise
@@ -28,7 +29,11 @@ _OBEYED = 0.6  # share of the words of an action that the order must name
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """How rules are chosen; as the options of the agent."""
+    """How rules are chosen; as the options of the agent.
+
+    Attributes:
+        meaning: What finds rules that name no word of a goal; ``None``: words alone do.
+    """
 
     told: int
     tokens: int
@@ -36,18 +41,25 @@ class Telling:
     explore: float
     holdout: float
     success: float
+    meaning: Meaning | None = None
 
 
 class Line:
     """A rule that could be told in an episode.
+
+    Args:
+        is_meant: Whether its condition was found to mean what the goal says, so that it may hold
+            where few of its words are seen.
 
     Attributes:
         told: Whether it is.
         chance: That it would be.
     """
 
-    def __init__(self, rule: Rule, goal: str, told: bool, chance: float) -> None:
-        self.rule, self.goal = rule, goal
+    def __init__(
+        self, rule: Rule, goal: str, told: bool, chance: float, is_meant: bool = False
+    ) -> None:
+        self.rule, self.goal, self._least = rule, goal, _HOLDS if is_meant else 0.0
         self.told, self.chance = told, chance
         self.case = case_of_rule(rule)
         split = parts(rule.text)
@@ -67,7 +79,7 @@ class Line:
                 return Here(0.0, "", "")
             return Here(1.0, at.sentence(words(self.goal)), at.action)
         share = len(self._condition & seen) / len(self._condition) if self._condition else 1.0
-        return Here(share, self.rule.text, "")
+        return Here(max(share, self._least), self.rule.text, "")
 
     def took(self, here: Here, action: str) -> None:
         """Count an occasion, and whether it was obeyed."""
@@ -142,11 +154,16 @@ def fetched(
     Args:
         exclude: Tasks; what was distilled from attempts at one of them is left out.
         until: Newest version of the memory to look at.
+
+    Raises:
+        ModelError: If the embedder failed.
     """
     known = store.rules(scope=task.scope, until=until)
     usable = _usable(known, task.goal)
     about = signature(task.family, task.goal)
     fitting = {rule.id: rule for rule in usable if fits(_of(rule), about) >= how.overlap}
+    meant = _meant(usable, task, how.meaning)
+    fitting |= {rule.id: rule for rule in usable if rule.id in meant}
     allowed = _allowed(store, fitting, exclude)
     speaking = _speaking(allowed)
     counts = store.rule_counts(how.success, until=until)
@@ -174,8 +191,16 @@ def fetched(
             chance = min(_MOST, max(_LEAST, promise(drawn(uses.get(id, ())))))
         else:
             chance = 1.0 - how.holdout / (1.0 + counts[id].uses / _KNOWN)
-        lines.append(Line(rule, task.goal, draw < chance, chance))
+        lines.append(Line(rule, task.goal, draw < chance, chance, id in meant))
     return Told(tuple(lines), len(fitting) - len(allowed))
+
+
+def _meant(rules: Sequence[Rule], task: Task, meaning: Meaning | None) -> frozenset[str]:
+    """Those of the type of task that mean what its goal says; a rule by comparison has its goal."""
+    if meaning is None:
+        return frozenset()
+    free = [r for r in rules if r.kind in ("", task.family) and case_of_rule(r) is None]
+    return meaning.near(task.goal, free)
 
 
 def _usable(rules: Sequence[Rule], goal: str) -> list[Rule]:

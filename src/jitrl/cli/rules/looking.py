@@ -9,11 +9,14 @@ import msgspec
 import typer
 
 from jitrl.agents.rulebook.conflicts import disagreements
+from jitrl.agents.rulebook.meaning import by_meaning
 from jitrl.cli.memory.options import FILE, NAME, reading
 from jitrl.cli.rules.options import GATES, RULE, SCOPE, STATUS, SUCCESS, shown
 from jitrl.cli.shared.listing import Listing, figures
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.core.rulesearch import search
+from jitrl.errors import InputError
+from jitrl.run.embedding import embedder_of
 from jitrl.types import Rule
 
 
@@ -23,6 +26,13 @@ def ls(
     scope: SCOPE = None,
     status: STATUS = None,
     find: Annotated[str, typer.Option(help="Only rules with these words, the best first.")] = "",
+    embedder: Annotated[
+        str,
+        typer.Option(
+            help="With `--find`: all rules, by how near in meaning they are; `wordllama` or "
+            "`package.module:name`."
+        ),
+    ] = "",
     success: SUCCESS = 1.0,
     json: JSON = False,
 ) -> None:
@@ -32,10 +42,14 @@ def ls(
     draw. Wins of all uses say little: a rule that only rides along has as many. Rules that speak
     of one case and cannot both be followed name each other.
     """
+    if embedder and not find:
+        raise InputError(f"--embedder is {embedder}, and there is no --find TEXT to compare with")
     with reading(file, name) as store:
         found = store.rules(scope=scope, status=status)
         if find:
-            found = tuple(one.rule for one in search(find, found))
+            made = embedder_of(embedder) if embedder else None
+            near = by_meaning(find, found, made) if made else search(find, found)
+            found = tuple(one.rule for one in near)
         uses = store.rule_uses([rule.id for rule in found])
         counts, tainted = store.rule_counts(success), store.tainted()
         against = disagreements(store.rules())

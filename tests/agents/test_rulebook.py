@@ -91,17 +91,36 @@ def test_candidates_of_one_contrast_are_told_together_or_not_at_all(store):
         assert len({line.told for line in lines}) == 1
 
 
-@pytest.mark.parametrize(("helps", "chance"), [(True, 0.8), (False, 0.2)])
-def test_a_candidate_is_told_the_more_the_more_it_promises(store, helps, chance):
+def used(store, rule, told, score, *, number):
+    """An episode in which a rule was told or held out, by a draw of a half."""
+    lived = episode(f"e{number}", "a:go", task="x", scope=TASK.scope, rewards=[score])
+    judgment = EnvironmentRewards().judge(lived)
+    rows = derive_rows(lived, judgment, gamma=0.5)
+    store.commit(lived, judgment, rows, [RuleUse(rule, lived.key, told, 0.5)])
+
+
+@pytest.mark.parametrize(("helps", "least", "most"), [(True, 0.8, 0.85), (False, 0.2, 0.2)])
+def test_a_candidate_is_told_the_more_the_more_it_promises(store, helps, least, most):
     rule = plant(store, f"{RIGHT}, take push1")
     assert begun(agent(store), 0)._told.lines[0].chance == 0.5
     for n in range(4):
         told = n % 2 == 0
-        lived = episode(f"e{n}", "a:go", task="x", scope=TASK.scope, rewards=[float(told == helps)])
-        judgment = EnvironmentRewards().judge(lived)
-        rows = derive_rows(lived, judgment, gamma=0.5)
-        store.commit(lived, judgment, rows, [RuleUse(rule, lived.key, told, 0.5)])
-    assert begun(agent(store), 0)._told.lines[0].chance == pytest.approx(chance)
+        used(store, rule, told, float(told == helps), number=n)
+    assert least <= begun(agent(store), 0)._told.lines[0].chance <= most
+
+
+@pytest.mark.parametrize(("wins", "status"), [(5, "candidate"), (3, "retired")])
+def test_past_its_trial_a_candidate_stays_as_long_as_it_seems_to_help(store, wins, status):
+    rule, gates = plant(store, f"{RIGHT}, take push1"), Gates(trial=12)
+    for n in range(11):
+        used(store, rule, n % 2 == 0, float(n // 2 < wins if n % 2 == 0 else n // 2 < 4), number=n)
+    learning = agent(store).learning
+    learning.judge([rule], gates)
+    assert store.rule(rule).status == "candidate"
+    used(store, rule, False, 0.0, number=11)
+    learning.judge([rule], gates)
+    assert store.rule(rule).status == status
+    assert status == "candidate" or store.rule(rule).reason.startswith("no help in 12 uses")
 
 
 def test_a_candidate_waits_where_an_active_rule_that_it_covers_says_the_same(store):

@@ -1,7 +1,9 @@
 """Gates of a rulebook: when a rule is admitted, and when it goes.
 
-A new rule is a candidate. It is told in half of the episodes it fits, by a draw, and becomes active
-once the bounds of its effect leave 0 behind and it helped on two different tasks. An active rule is
+A new rule is a candidate. It is told in half of the episodes it fits at first, by a draw, and in
+more or fewer of them by what it shows. It becomes active once the bounds of its effect leave 0
+behind and it helped on two different tasks; that takes long where effects are small, so until then
+it stays as long as it seems to help. An active rule is
 still held out now and then, so its effect stays known, and goes when it stops paying. The bounds
 hold at all looks together (core.effect), so the gates may be tried after every episode: a rule
 without any effect is ever admitted with a chance of at most ``alpha / 2``.
@@ -27,7 +29,7 @@ class Gates:
     Attributes:
         alpha: Of the bounds of an effect.
         tasks: Different tasks on which a rule must have helped to be admitted.
-        trial: Uses of a candidate after which it goes if it was not admitted.
+        trial: Uses of a candidate from which on it goes once its mean effect is not above 0.
         grace: Uses within which an active rule goes only if it is proved to do harm.
         bottom: Share of the active rules past their grace that goes each round, the lowest bounds
             first, as long as those are not above 0.

@@ -190,8 +190,8 @@ class Learning:
                 verdict = admitted(seen, gates, found)
                 if verdict.keeps:
                     self.store.set_rule_status("active", [id], reason=verdict.reason)
-                elif len(seen) >= gates.trial:
-                    reason = f"not admitted in {len(seen)} uses: {verdict.reason}"
+                elif len(seen) >= gates.trial and found.mean <= 0.0:
+                    reason = f"no help in {len(seen)} uses: {verdict.reason}"
                     self.store.set_rule_status("retired", [id], reason=reason)
 
     def thin(self, scope: str, gates: Gates) -> None:

@@ -21,7 +21,7 @@ from jitrl.types import Prompt, Rule, RuleCounts, RuleUse, State, Task
 ROOM = 200
 """Tokens of all rules in a prompt, unless the agent's option says otherwise."""
 
-_LEAST, _MOST = 0.2, 0.8  # chances that a candidate is told lie between
+_LEAST = 0.2  # chance that a candidate is told at least
 _KNOWN = 50  # uses after which half as much is held out
 _HOLDS = 0.5  # share of the words of a condition that must be seen
 _OBEYED = 0.6  # share of the words of an action that the order must name
@@ -185,12 +185,11 @@ def fetched(
     lines = []
     for id, draw in zip(chosen, draws, strict=True):
         rule = speaking[id]
+        chance = 1.0 - how.holdout / (1.0 + counts[id].uses / _KNOWN)
         if rule.status == "candidate":
             # Those of one contrast are one way, of which the half is worth nothing.
             draw = shared.setdefault((*rule.evidence, id)[0], draw)
-            chance = min(_MOST, max(_LEAST, promise(drawn(uses.get(id, ())))))
-        else:
-            chance = 1.0 - how.holdout / (1.0 + counts[id].uses / _KNOWN)
+            chance = min(chance, max(_LEAST, promise(drawn(uses.get(id, ())))))
         lines.append(Line(rule, task.goal, draw < chance, chance, id in meant))
     return Told(tuple(lines), len(fitting) - len(allowed))
 

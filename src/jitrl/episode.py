@@ -98,6 +98,21 @@ class Episode:
         self._steps.append(Transition(here, decision.action, decision))
         return decision
 
+    def took(self, action: str) -> None:
+        """The step just decided could not be carried out; ``action`` was done in its place.
+
+        The decision is kept as it fell. What is learned counts for what was done.
+
+        Raises:
+            InputError: If nothing was decided yet, or the step is over already.
+        """
+        self._running()
+        done = given.name(action, "an action")
+        if self._arrived[0] >= len(self._steps):
+            raise InputError(f"took({action!r}) came at no time between a decision and the next")
+        self._agent.took(done)
+        self._steps[-1] = replace(self._steps[-1], action=done)
+
     def reward(self, value: float) -> None:
         """Reward of the step just decided; several add up.
 

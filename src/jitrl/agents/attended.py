@@ -26,6 +26,17 @@ class Attended:
         """A decision fell; what it brings comes with ``observe``."""
         self._pending = state, decision
 
+    def took(self, action: str) -> None:
+        """Something else was done than was decided last.
+
+        Raises:
+            InputError: If nothing was decided since the last ``observe``.
+        """
+        if self._pending is None:
+            raise InputError("took() came before act(); nothing was decided yet")
+        state, decision = self._pending
+        self._pending = state, replace(decision, action=action)
+
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """What the last action brought; it counts at once, in this episode only.
 

@@ -239,6 +239,10 @@ class CorrectedEpisode:
         attended.decided(state, decision)
         return decision
 
+    def took(self, action: str) -> None:
+        """``action`` was done in place of what was decided last."""
+        self._begun("took").took(action)
+
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """What the last action brought; it counts at once, in this episode only."""
         self._begun("observe").observe(reward, next_state)

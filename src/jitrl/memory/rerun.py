@@ -78,9 +78,7 @@ class Rerun:
             step = self._episode.steps[number]
             if step.decision is not None:
                 shown = step.reward if self._episode.info.get("shown") else None
-                made = replace(
-                    self._made(number, step.state, step.decision), action=step.decision.action
-                )
+                made = replace(self._made(number, step.state, step.decision), action=step.action)
                 self._session.step(step.state, made, step.next_state, shown)
         self._done = record.step
         return self._made(record.step, record.state, record.decision)

@@ -1,0 +1,362 @@
+"""A memory beside a tool-calling agent: one decision for each answer of its model.
+
+The model answers first. Its own answer gets the top score, every other tool that it was offered
+(and answering in words) a low one, and the memory decides. Where that turns the choice round, the
+framework's adapter makes one more call with the chosen tool forced, which fills the arguments.
+
+Whatever fails in here leaves the agent alone: the model's own answer goes through, the failure is
+logged as ``degraded``, and ``GuidedEpisode.degraded`` says it.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import threading
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from typing import Any
+
+from jitrl import api
+from jitrl.api import JitRL
+from jitrl.episode import Episode
+from jitrl.errors import ConfigError, InputError
+from jitrl.integrations.choice import Choice, ExtraCall
+from jitrl.integrations.conversation import StateOf, Turn, state_of
+from jitrl.integrations.tools import ANSWER, Call, Form, Shape, Tool, Values, listed, together
+from jitrl.ports import Receipt
+from jitrl.types import BASES, Basis, Decision, EpisodeStatus
+
+_log = logging.getLogger(__name__)
+
+Scores = Callable[[Turn, Sequence[str], str], Mapping[str, float]]
+"""Logits by action, from the turn, all its actions and the model's own one."""
+
+Check = Callable[["GuidedEpisode"], "float | bool | None"]
+"""How an episode ended, from the world; ``None`` if that is not known."""
+
+_ACTIVE: ContextVar[tuple[GuidedEpisode, ...]] = ContextVar("jitrl_guided_episodes", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    """How a guide makes decisions of turns."""
+
+    scope: str = ""
+    state: StateOf = state_of
+    values: Values = field(default_factory=dict)
+    unforced: frozenset[str] = frozenset()
+    score: Scores | None = None
+    p0: float = 0.8
+    check: Check | None = None
+    basis: Basis = "agent_self_report"
+
+
+class Guide:
+    """A memory beside an agent; the adapters of frameworks are this class with their hooks.
+
+    Args:
+        memory: An open memory, or the file of one, opened with the settings in force.
+        scope: Episodes of one scope learn from each other, and from no others.
+        state: The state of a turn, from its messages; ``conversation.state_of`` if not given.
+        values: Tool → argument → values, for arguments that are part of the choice though their
+            schema does not list their values.
+        unforced: Tools that the memory never turns a choice to; the model may call them itself.
+        score: Logits of the actions; if not given, the model's own action has probability ``p0``
+            and the others share the rest (scorer ``single``).
+        check: How an episode ended, for episodes that nobody finishes.
+        basis: What an outcome rests on where ``finish`` does not say.
+
+    Raises:
+        ConfigError: If an option has an impossible value.
+        InputError, StoreError: If the memory cannot be opened.
+    """
+
+    def __init__(
+        self,
+        memory: JitRL | str | os.PathLike[str],
+        *,
+        scope: str = "",
+        state: StateOf = state_of,
+        values: Values | None = None,
+        unforced: Collection[str] = (),
+        score: Scores | None = None,
+        p0: float = 0.8,
+        check: Check | None = None,
+        basis: Basis = "agent_self_report",
+    ) -> None:
+        if not isinstance(p0, float) or not 0.5 <= p0 < 1.0:
+            raise ConfigError(f"p0 is {p0!r}; it must be a number from .5 to below 1")
+        if basis not in BASES:
+            raise ConfigError(f"basis is {basis!r}; it must be one of {', '.join(BASES)}")
+        if isinstance(unforced, str) or not all(isinstance(name, str) for name in unforced):
+            raise ConfigError(f"unforced is {unforced!r}; it must be a list of names of tools")
+        for name, given in (("state", state), ("score", score), ("check", check)):
+            if given is not None and not callable(given):
+                raise ConfigError(f"{name} is {given!r}; it must be a function")
+        if not isinstance(scope, str):
+            raise ConfigError(f"scope is {scope!r}; it must be a text")
+        self.options = _Options(
+            scope=scope,
+            state=state,
+            values=listed(values or {}),
+            unforced=frozenset(unforced),
+            score=score,
+            p0=p0,
+            check=check,
+            basis=basis,
+        )
+        self.memory = memory if isinstance(memory, JitRL) else api.open(memory)
+        if self.memory is not memory:  # opened here, so closed with the guide
+            weakref.finalize(self, self.memory.close)
+
+    def episode(
+        self, task: str, *, scope: str | None = None, key: str | None = None
+    ) -> GuidedEpisode:
+        """One run of the agent at ``task``, as a context manager; the agent acts within it.
+
+        Args:
+            scope: The guide's own if not given.
+            key: Names this run, not the task; made up if not given.
+
+        Raises:
+            InputError: If one of them is no text, or the task or the key is empty.
+        """
+        return GuidedEpisode(self, task, self.options.scope if scope is None else scope, key)
+
+    @property
+    def active(self) -> GuidedEpisode | None:
+        """The innermost episode of this guide that is under way in this context."""
+        return next((e for e in reversed(_ACTIVE.get()) if e.guide is self), None)
+
+
+class GuidedEpisode:
+    """One run of an agent: its turns are decided, ``finish`` says how it ended.
+
+    Leaving the ``with`` block without ``finish`` asks the guide's check. If there is none, the
+    episode is kept without an outcome, which ``JitRL.outcome`` may tell later.
+
+    Attributes:
+        calls: What was called so far, as the agent carried it out.
+        degraded: Why the last turn that could not be decided was the model's own; "" if all could.
+        answer: What the agent said in the end, where the framework tells.
+    """
+
+    def __init__(self, guide: Guide, task: str, scope: str, key: str | None) -> None:
+        self.guide, self.task = guide, task
+        self.calls: list[Call] = []
+        self.degraded, self.answer = "", ""
+        self._lock = threading.Lock()
+        self._shapes: dict[str, tuple[Mapping[str, Any], Shape]] = {}
+        self._last: tuple[object, Choice] | None = None
+        self._decided = 0
+        self._token: Token[tuple[GuidedEpisode, ...]] | None = None
+        self._episode: Episode | None = None
+        self.key = key or ""
+        try:
+            self._episode = guide.memory.episode(task, scope=scope, key=key)
+            self.key = self._episode.key
+        except InputError:
+            raise
+        except Exception as error:  # noqa: BLE001 the agent goes on
+            self._degrade("the episode could not begin", error)
+
+    @property
+    def holdout(self) -> bool:
+        """Whether this episode acts without memory, so that the gain can be measured."""
+        return self._episode is not None and self._episode.holdout
+
+    @property
+    def is_stored_here(self) -> bool:
+        """Whether it could begin, so that ``finish`` has something to store."""
+        return self._episode is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was finished."""
+        return self._episode is not None and self._episode.receipt is not None
+
+    def choose(self, read: Callable[[], Turn | None]) -> Choice:
+        """What is to be done about an answer of the model; it never raises.
+
+        Args:
+            read: Makes the turn of what the framework has; ``None`` if there is none to decide.
+        """
+        own: str = ANSWER
+        calls: Sequence[Call] = ()
+        with self._lock:
+            try:
+                turn = read()
+                if turn is None:
+                    return Choice(own, own)
+                calls = turn.calls
+                shapes = {tool.name: self._shape(tool.name, tool.parameters) for tool in turn.tools}
+                own = together([self._action(call, shapes) for call in turn.calls])
+                choice = self._choice(turn, own, shapes)
+            except Exception as error:  # noqa: BLE001 the agent goes on
+                self._degrade("a turn could not be decided", error)
+                choice = Choice(own, own)
+            if not choice.turned:
+                self.calls += calls
+        return choice
+
+    @contextmanager
+    def extra_call(self, choice: Choice) -> Iterator[ExtraCall]:
+        """Make the call that a turned choice needs within this block.
+
+        If it raises, or does not bring what was chosen, the model's own answer counts as done.
+        """
+        extra = ExtraCall(choice)
+        try:
+            yield extra
+        except Exception as error:  # noqa: BLE001 the agent has an answer already
+            extra.arguments, extra.failed = None, f"{type(error).__name__}: {error}"
+        if extra.failed:
+            self._degrade(f"{choice.action} could not be carried out", extra.failed)
+            self._took(choice.own)
+        elif choice.form is not None:
+            self.calls.append(Call(choice.form.tool, extra.arguments or {}))
+
+    def reward(self, value: float) -> None:
+        """Reward of the turn just decided; several add up.
+
+        Raises:
+            InputError: If nothing was decided yet, or the value cannot be used.
+        """
+        if self._episode is not None:
+            self._episode.reward(value)
+
+    def finish(
+        self,
+        outcome: float | bool | None = None,
+        *,
+        basis: Basis | None = None,
+        evaluator: str = "outcome",
+        told: bool = False,
+        principal: str = "",
+        status: EpisodeStatus = "terminated",
+    ) -> Receipt | None:
+        """The episode is over; the memory learns from it.
+
+        Args:
+            outcome: True 1, False 0, a number as it is; ``None`` if it is not known yet.
+            basis: What it rests on; the guide's if not given.
+
+        Returns:
+            What was stored; ``None`` if the memory failed, which is logged.
+
+        Raises:
+            InputError: If the episode is over already, or a value cannot be used.
+        """
+        if self._episode is None:
+            return None
+        try:
+            return self._episode.finish(
+                outcome,
+                basis=basis or self.guide.options.basis,
+                evaluator=evaluator,
+                told=told,
+                principal=principal,
+                status=status,
+            )
+        except InputError:
+            raise
+        except Exception as error:  # noqa: BLE001 the agent has done its work
+            self._degrade("the episode could not be stored", error)
+            return None
+
+    def __enter__(self) -> GuidedEpisode:
+        self._token = _ACTIVE.set((*_ACTIVE.get(), self))
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self._token is not None:
+            _ACTIVE.reset(self._token)
+            self._token = None
+        if self.is_over:
+            return
+        if error is not None:
+            self.finish(status="aborted")
+            return
+        check, outcome = self.guide.options.check, None
+        try:
+            outcome = check(self) if check else None
+        finally:
+            is_told = outcome is not None
+            self.finish(
+                outcome,
+                evaluator="check" if check else "outcome",
+                status="terminated" if is_told else "truncated",
+            )
+
+    def _choice(self, turn: Turn, own: str, shapes: Mapping[str, Shape]) -> Choice:
+        forms: dict[str, Form | None] = {own: None}
+        for name, shape in shapes.items():
+            if name not in self.guide.options.unforced:
+                for action, form in shape.forms().items():
+                    forms.setdefault(action, form)
+        if turn.can_answer:
+            forms.setdefault(ANSWER, None)
+        if self._episode is None or len(forms) < 2:
+            return Choice(own, own)
+        shown = tuple(turn.messages)
+        if self._last is not None and self._last[0] == shown:  # the framework asks once more
+            return self._again(self._last[1], own, forms)
+        logits, scorer = self._logits(turn, tuple(forms), own)
+        decision = self._episode.decide(
+            self.guide.options.state(turn.messages), logits, scorer=scorer
+        )
+        choice = self._made(decision, own, forms)
+        self._last = shown, choice
+        return choice
+
+    def _made(self, decision: Decision, own: str, forms: Mapping[str, Form | None]) -> Choice:
+        id = f"{self.key}#{self._decided}"
+        self._decided += 1
+        _log.debug("decided id=%s own=%s action=%s", id, own, decision.action)
+        return Choice(own, decision.action, forms[decision.action], id)
+
+    def _again(self, last: Choice, own: str, forms: Mapping[str, Form | None]) -> Choice:
+        """The same turn again: no other decision, as no step was taken since."""
+        action = last.action if last.action in forms else own
+        self._took(action)
+        return Choice(own, action, forms[action], last.decision)
+
+    def _logits(
+        self, turn: Turn, actions: Sequence[str], own: str
+    ) -> tuple[Mapping[str, float], str]:
+        options = self.guide.options
+        if options.score is not None:
+            return options.score(turn, actions, own), getattr(options.score, "__name__", "own")
+        rest = math.log((1.0 - options.p0) / (len(actions) - 1))
+        return {a: math.log(options.p0) if a == own else rest for a in actions}, "single"
+
+    def _shape(self, name: str, parameters: Mapping[str, Any]) -> Shape:
+        """The shape of a tool; read from its schema once, as long as that stays."""
+        known = self._shapes.get(name)
+        if known is None or known[0] != parameters:
+            shape = Shape(Tool(name, parameters), self.guide.options.values.get(name))
+            known = self._shapes[name] = parameters, shape
+        return known[1]
+
+    def _action(self, call: Call, shapes: Mapping[str, Shape]) -> str:
+        shape = shapes.get(call.tool) or self._shape(call.tool, {})
+        return shape.action(call.arguments)
+
+    def _took(self, action: str) -> None:
+        if self._episode is not None:
+            try:
+                self._episode.took(action)
+            except Exception as error:  # noqa: BLE001 the agent goes on
+                self._degrade("what was done could not be noted", error)
+
+    def _degrade(self, what: str, error: Exception | str) -> None:
+        said = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+        self.degraded = f"{what}: {said}"
+        trace = error if isinstance(error, Exception) else None
+        _log.warning("degraded episode=%s %s", self.key, self.degraded)
+        _log.debug("degraded at", exc_info=trace)

@@ -1,0 +1,242 @@
+"""OpenAI Agents SDK: a model that lets a memory choose among an agent's tools, and hooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from jitrl.errors import ConfigError, MissingExtra
+from jitrl.integrations.choice import Choice, ExtraCall
+from jitrl.integrations.conversation import Message, Role, Turn
+from jitrl.integrations.guide import Guide, GuidedEpisode
+from jitrl.integrations.tools import Call, Tool
+
+try:
+    from agents import FunctionTool, Model, RunHooks
+    from agents.items import ModelResponse
+    from agents.models.multi_provider import MultiProvider
+    from agents.usage import Usage
+except ImportError as error:
+    raise MissingExtra(
+        "jitrl.integrations.openai_agents needs openai-agents: pip install 'jitrl[openai-agents]'"
+    ) from error
+
+
+class JitRLModel(Model, Guide):
+    """A memory beside an agent: ``Agent(model=JitRLModel("gpt-5", memory))``.
+
+    Within ``guide.episode(…)`` each answer is decided; outside, the model acts alone. A streamed
+    answer begins when it is decided. A conversation that the server keeps (``conversation_id``)
+    is left alone, as a second call would be written into it.
+
+    Args:
+        model: The model, or its name.
+        memory, options: As for :class:`jitrl.integrations.guide.Guide`.
+    """
+
+    def __init__(self, model: Model | str, memory: Any, **options: Any) -> None:
+        if not isinstance(model, Model | str):
+            raise ConfigError(f"model is {model!r}; it must be a Model of the SDK, or a name")
+        Guide.__init__(self, memory, **options)
+        self.inner = MultiProvider().get_model(model) if isinstance(model, str) else model
+        self.hooks = JitRLHooks(self)
+
+    async def get_response(
+        self,
+        system_instructions: str | None,
+        input: Any,
+        model_settings: Any,
+        tools: Any,
+        output_schema: Any,
+        handoffs: Any,
+        tracing: Any,
+        **more: Any,
+    ) -> ModelResponse:
+        """The decided answer."""
+        around = output_schema, handoffs, tracing
+        first = await self.inner.get_response(
+            system_instructions, input, model_settings, tools, *around, **more
+        )
+        episode = self._guided(model_settings, more)
+        if episode is None:
+            return first
+        choice = episode.choose(lambda: _turn(input, tools, handoffs, model_settings, first.output))
+        answer = first
+        if choice.turned:
+            with episode.extra_call(choice) as extra:
+                forced = _forced(model_settings, choice)
+                second = await self.inner.get_response(
+                    system_instructions, input, forced, tools, *around, **more
+                )
+                if extra.answered(_calls(second.output)):
+                    answer = _merged(first, second, extra)
+        return answer
+
+    async def stream_response(
+        self,
+        system_instructions: str | None,
+        input: Any,
+        model_settings: Any,
+        tools: Any,
+        output_schema: Any,
+        handoffs: Any,
+        tracing: Any,
+        **more: Any,
+    ) -> AsyncIterator[Any]:
+        """The decided answer as a stream."""
+
+        def asked(settings: Any) -> AsyncIterator[Any]:
+            events: AsyncIterator[Any] = self.inner.stream_response(
+                system_instructions,
+                input,
+                settings,
+                tools,
+                output_schema,
+                handoffs,
+                tracing,
+                **more,
+            )
+            return events
+
+        episode = self._guided(model_settings, more)
+        if episode is None or not (tools or handoffs):
+            async for event in asked(model_settings):
+                yield event
+            return
+        events = [event async for event in asked(model_settings)]
+        first = _completed(events)
+        output = first.output if first else []
+        choice = episode.choose(lambda: _turn(input, tools, handoffs, model_settings, output))
+        if choice.turned:
+            with episode.extra_call(choice) as extra:
+                others = [event async for event in asked(_forced(model_settings, choice))]
+                second = _completed(others)
+                if extra.answered(_calls(second.output if second else [])):
+                    events = [_patched(event, extra) for event in others]
+        for event in events:
+            yield event
+
+    def get_retry_advice(self, request: Any) -> Any:
+        """As the model inside says."""
+        return self.inner.get_retry_advice(request)
+
+    async def close(self) -> None:
+        """Close the model inside."""
+        await self.inner.close()
+
+    def _guided(self, settings: Any, more: Mapping[str, Any]) -> GuidedEpisode | None:
+        """The episode under way, if there is something to choose."""
+        is_open = settings.tool_choice in (None, "auto", "required")
+        return self.active if is_open and not more.get("conversation_id") else None
+
+
+class JitRLHooks(RunHooks):
+    """Hooks of a run, ``Runner.run(agent, …, hooks=guide.hooks)``: what the agent said in the end.
+
+    The episode's ``answer`` is then there for the guide's check.
+    """
+
+    def __init__(self, guide: Guide) -> None:
+        self._guide = guide
+
+    async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
+        """The agent produced its output."""
+        episode = self._guide.active
+        if episode is not None:
+            episode.answer = str(output)
+
+
+def _turn(
+    input: Any, tools: Sequence[Any], handoffs: Sequence[Any], settings: Any, output: Sequence[Any]
+) -> Turn | None:
+    """The turn; ``None`` if there is nothing to choose, or something else was called."""
+    offered = [Tool(t.name, t.params_json_schema) for t in tools if isinstance(t, FunctionTool)]
+    offered += [Tool(h.tool_name, h.input_json_schema) for h in handoffs]
+    known = {"function_call", "message", "reasoning"}
+    if not output or not offered or any(_get(item, "type") not in known for item in output):
+        return None
+    is_text = isinstance(input, str)
+    messages = [Message("user", input)] if is_text else [_message(item) for item in input]
+    can_answer = settings.tool_choice != "required"
+    return Turn(messages, offered, _calls(output), can_answer=can_answer)
+
+
+def _message(item: Any) -> Message:
+    """One item of the input, in the form of the Responses API."""
+    kind = _get(item, "type") or "message"
+    if kind == "function_call":
+        return Message("assistant", "", (Call.read(_get(item, "name"), _get(item, "arguments")),))
+    if kind == "function_call_output":
+        return Message("tool", _text(_get(item, "output")))
+    role = _get(item, "role") if kind == "message" else "assistant"
+    said: Role = "system" if role == "developer" else cast(Role, role)
+    return Message(said, _text(_get(item, "content")))
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list | tuple) else []
+    return "\n".join(str(_get(part, "text")) for part in parts if _get(part, "text"))
+
+
+def _get(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
+
+
+def _calls(output: Sequence[Any]) -> list[Call]:
+    calls = [item for item in output if _get(item, "type") == "function_call"]
+    return [Call.read(_get(call, "name"), _get(call, "arguments")) for call in calls]
+
+
+def _forced(settings: Any, choice: Choice) -> Any:
+    name = "none" if choice.form is None else choice.form.tool
+    parallel = None if choice.form is None else False
+    return replace(settings, tool_choice=name, parallel_tool_calls=parallel)
+
+
+def _completed(events: Sequence[Any]) -> Any:
+    """The whole response that ends a stream, if it does."""
+    ends = (event for event in events if event.type == "response.completed")
+    return next((event.response for event in ends), None)
+
+
+def _kept(output: Sequence[Any], extra: ExtraCall) -> list[Any]:
+    """Items of the second answer, with one call of the chosen tool as it is to be used."""
+    form, kept, is_there = extra.choice.form, list[Any](), False
+    for item in output:
+        if form is not None and _get(item, "type") == "function_call":
+            if _get(item, "name") != form.tool or is_there:
+                continue
+            is_there = True
+            item = _filled(item, extra)
+        kept.append(item)
+    return kept
+
+
+def _filled(item: Any, extra: ExtraCall) -> Any:
+    if Call.read(item.name, item.arguments).arguments == extra.arguments:
+        return item
+    return item.model_copy(update={"arguments": json.dumps(extra.arguments, ensure_ascii=False)})
+
+
+def _patched(event: Any, extra: ExtraCall) -> Any:
+    """An event of the second stream; those that hold a whole call hold the one to be used."""
+    if event.type == "response.completed":
+        output = _kept(event.response.output, extra)
+        return event.model_copy(
+            update={"response": event.response.model_copy(update={"output": output})}
+        )
+    if event.type == "response.output_item.done" and event.item.type == "function_call":
+        return event.model_copy(update={"item": _filled(event.item, extra)})
+    return event
+
+
+def _merged(first: ModelResponse, second: ModelResponse, extra: ExtraCall) -> ModelResponse:
+    """The second answer; the usage is that of both."""
+    usage = Usage()
+    usage.add(first.usage)
+    usage.add(second.usage)
+    return replace(second, output=_kept(second.output, extra), usage=usage)

@@ -35,6 +35,7 @@ COMMANDS = {
     "doctor": "Say what ails a memory, a run or a comparison, and one remedy for each finding.",
     "cost": "Set what learning at inference costs beside fine-tuning.",
     "bench": "Measure retrieval, decisions, learning and its choices; score finished web tasks.",
+    "proxy": "Let agents in any language learn: a proxy for chat completions with tools.",
     "config": "Show the settings in force and where each comes from.",
 }
 """Commands in the order of `--help`. Each is a module of this package, or the module ``command`` in

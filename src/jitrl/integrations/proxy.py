@@ -1,0 +1,288 @@
+"""A proxy for agents in any language: chat completions of a provider, with a memory in between.
+
+A client changes its base address and sends a header:
+
+    X-JitRL-Episode: KEY     the run that a request belongs to; a request without it goes through
+    X-JitRL-Task: TEXT       what the run is at; the first words of the user if it is not sent
+    X-JitRL-Scope: TEXT      episodes of one scope learn from each other
+
+How a run ended is told by ``POST /jitrl/episodes/KEY/outcome``. What is no ASCII is ``quote``d as
+in an address. Every other request goes to the provider as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import unquote
+
+from jitrl.errors import ConfigError, InputError, JitRLError, MissingExtra, StoreError
+from jitrl.integrations import chat
+from jitrl.integrations.guide import Guide, GuidedEpisode
+from jitrl.types import BASES, Basis
+
+try:
+    import httpx
+    from fastapi import FastAPI, Request
+    from fastapi.responses import JSONResponse, Response, StreamingResponse
+    from starlette.concurrency import run_in_threadpool
+except ImportError as error:
+    raise MissingExtra("the proxy needs fastapi: pip install 'jitrl[server]'") from error
+
+_log = logging.getLogger(__name__)
+
+SELF_SAID: frozenset[Basis] = frozenset({"agent_self_report", "user_feedback", "llm_judge"})
+"""Bases that any caller may give: those that are not trusted."""
+
+_HOP = frozenset(
+    {
+        "connection",
+        "content-encoding",
+        "content-length",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "accept-encoding",
+    }
+)
+_LARGEST = 20_000_000  # bytes of a request
+
+
+class Running:
+    """Episodes under way, by key; one that nobody asks for is kept without an outcome.
+
+    Args:
+        idle: Seconds after which that is so.
+        most: Episodes at once; the one that was quiet longest is closed for one more.
+    """
+
+    def __init__(self, guide: Guide, *, idle: float, most: int) -> None:
+        self._guide, self._idle, self._most = guide, idle, most
+        self._open: dict[str, tuple[float, GuidedEpisode]] = {}
+
+    def at(self, key: str, task: str, scope: str | None) -> GuidedEpisode:
+        """The episode of that key; it begins if it is not under way."""
+        self.close(time.monotonic() - self._idle)
+        _, episode = self._open.pop(key, (0.0, None))
+        if episode is None:
+            episode = self._guide.episode(task, scope=scope, key=key)
+        self._open[key] = time.monotonic(), episode  # the newest is the last
+        while len(self._open) > self._most:
+            self._leave(next(iter(self._open)))
+        return episode
+
+    def get(self, key: str) -> GuidedEpisode | None:
+        """The episode of that key, if it is under way."""
+        return self._open.get(key, (0.0, None))[1]
+
+    def drop(self, key: str) -> None:
+        """The episode of that key is over."""
+        self._open.pop(key, None)
+
+    def close(self, before: float = float("inf")) -> None:
+        """Keep all that were last asked for before ``before``, without an outcome."""
+        for key in [key for key, (at, _) in self._open.items() if at < before]:
+            self._leave(key)
+
+    def _leave(self, key: str) -> None:
+        _, episode = self._open.pop(key)
+        episode.finish(status="truncated")
+
+
+def app(
+    guide: Guide,
+    upstream: str,
+    *,
+    accept: Collection[Basis] = SELF_SAID,
+    idle: float = 3600.0,
+    most: int = 10_000,
+    timeout: float = 600.0,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> FastAPI:
+    """The proxy as an ASGI application.
+
+    Args:
+        upstream: Address of the provider, as a client's ``base_url``: ``https://host/v1``.
+        accept: Bases that callers may give for an outcome.
+        idle: Seconds after which an episode is kept without an outcome.
+        most: Episodes at once.
+        timeout: Seconds that the provider may take.
+        transport: How the provider is reached, for tests.
+
+    Raises:
+        ConfigError: If the address or a basis cannot be used.
+    """
+    base = upstream.rstrip("/")
+    if not base.startswith(("http://", "https://")):
+        raise ConfigError(f"upstream is {upstream!r}; it must begin with http:// or https://")
+    if unknown := sorted(set(accept) - set(BASES)):
+        raise ConfigError(f"basis {unknown[0]!r} is not known; there are {', '.join(BASES)}")
+    running = Running(guide, idle=idle, most=most)
+    provider = httpx.AsyncClient(timeout=timeout, transport=transport)
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        running.close()
+        await provider.aclose()
+
+    made = FastAPI(title="jitrl proxy", lifespan=life, docs_url=None, redoc_url=None)
+
+    async def sent(request: Request, body: bytes) -> httpx.Response:
+        headers = [
+            (k, v)
+            for k, v in request.headers.items()
+            if k not in _HOP and not k.startswith("x-jitrl-")
+        ]
+        path = request.url.path.removeprefix("/v1")
+        address = f"{base}{path}" + (f"?{request.url.query}" if request.url.query else "")
+        out = provider.build_request(request.method, address, headers=headers, content=body)
+        return await provider.send(out, stream=True)
+
+    async def passed(request: Request, body: bytes) -> Response:
+        """The provider's answer as it comes."""
+        answer = await sent(request, body)
+        return StreamingResponse(
+            _bytes(answer), status_code=answer.status_code, headers=_headers(answer)
+        )
+
+    @made.post("/v1/chat/completions")
+    async def completions(request: Request) -> Response:
+        body = await request.body()
+        key = unquote(request.headers.get("x-jitrl-episode", ""))
+        asked = _object(body)
+        if not key or asked is None or not chat.is_open(asked):
+            return await passed(request, body)
+        answer = await sent(request, _written(chat.whole(asked)))
+        raw = await answer.aread()
+        first = _object(raw)
+        if answer.status_code != 200 or first is None:
+            return Response(raw, answer.status_code, _headers(answer))
+        scope = request.headers.get("x-jitrl-scope")
+        task = unquote(request.headers.get("x-jitrl-task", "")) or _task(asked) or key
+        try:
+            episode = running.at(key, task, None if scope is None else unquote(scope))
+        except InputError as error:
+            _log.warning("degraded key=%s %s", key, error)
+            return _answered(first, asked, {"x-jitrl-degraded": "1"})
+        choice = await run_in_threadpool(episode.choose, lambda: chat.turn(asked, first))
+        made_of, failed = first, bool(episode.degraded) and not choice.decision
+        if choice.turned:
+            with episode.extra_call(choice) as extra:
+                again = await sent(request, _written(chat.forced(asked, choice)))
+                second = _object(await again.aread())
+                if again.status_code != 200 or second is None:
+                    raise ValueError(f"the provider answered {again.status_code}")
+                if extra.answered(chat.calls(second)):
+                    made_of = chat.merged(first, second, extra)
+            failed = bool(extra.failed)
+        said = {"x-jitrl-decision": choice.decision} if choice.decision.isascii() else {}
+        said["x-jitrl-turned"] = str(int(made_of is not first))
+        if failed:
+            said["x-jitrl-degraded"] = "1"
+        return _answered(made_of, asked, said)
+
+    @made.post("/jitrl/episodes/{key:path}/outcome")
+    async def outcome(key: str, request: Request) -> Response:
+        told = _object(await request.body())
+        if told is None or "outcome" not in told:
+            return _problem(400, 'the body must be a JSON object with "outcome"')
+        basis = told.get("basis", "agent_self_report")
+        if basis not in accept:
+            return _problem(403, f"basis {basis!r} is not accepted here; {sorted(accept)} are")
+        episode = running.get(key)
+        try:
+            if episode is not None and episode.is_stored_here:
+                receipt = await run_in_threadpool(episode.finish, told["outcome"], basis=basis)
+                running.drop(key)
+            else:
+                receipt = await run_in_threadpool(
+                    lambda: guide.memory.outcome(key, told["outcome"], basis=basis)
+                )
+        except InputError as error:
+            return _problem(400, str(error))
+        except StoreError as error:
+            return _problem(404, str(error))
+        except JitRLError as error:
+            return _problem(500, str(error))
+        return JSONResponse({"episode": key, "rows": receipt.rows if receipt else 0})
+
+    @made.get("/jitrl/health")
+    async def health() -> Response:
+        return JSONResponse({"status": "ok", "upstream": base})
+
+    methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+    @made.api_route("/v1/{path:path}", methods=methods)
+    async def others(path: str, request: Request) -> Response:
+        return await passed(request, await request.body())
+
+    @made.middleware("http")
+    async def guarded(request: Request, go_on: Any) -> Any:
+        length = request.headers.get("content-length", "0")
+        if length.isdigit() and int(length) > _LARGEST:
+            return _problem(413, f"the body has {length} bytes; at most {_LARGEST}")
+        try:
+            return await go_on(request)
+        except httpx.HTTPError as error:
+            return _problem(502, f"{base} does not answer: {type(error).__name__}: {error}")
+
+    return made
+
+
+def _object(body: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _written(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def _task(asked: Mapping[str, Any]) -> str:
+    """The first words of the user, as the name of a task."""
+    for said in asked.get("messages") or ():
+        if isinstance(said, Mapping) and said.get("role") == "user":
+            return " ".join(str(said.get("content")).split())[:200]
+    return ""
+
+
+def _headers(answer: httpx.Response) -> dict[str, str]:
+    return {k: v for k, v in answer.headers.items() if k not in _HOP}
+
+
+async def _bytes(answer: httpx.Response) -> AsyncIterator[bytes]:
+    try:
+        async for piece in answer.aiter_bytes():
+            yield piece
+    finally:
+        await asyncio.shield(answer.aclose())
+
+
+def _answered(
+    answer: Mapping[str, Any], asked: Mapping[str, Any], headers: dict[str, str]
+) -> Response:
+    """The answer whole, or as a stream if that was asked for."""
+    if not asked.get("stream"):
+        return JSONResponse(dict(answer), headers=headers)
+    usage = bool((asked.get("stream_options") or {}).get("include_usage"))
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chat.chunks(answer, usage=usage)]
+    text = "".join([*lines, "data: [DONE]\n\n"])
+    return Response(text, headers=headers, media_type="text/event-stream")
+
+
+def _problem(status: int, detail: str) -> Response:
+    """An error of the proxy itself, in the form of the provider's."""
+    return JSONResponse({"error": {"message": detail, "type": "jitrl_proxy"}}, status)

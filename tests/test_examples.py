@@ -1,5 +1,6 @@
 """The examples run, learn, and the one-file decision is the core's."""
 
+import re
 import runpy
 import subprocess
 import sys
@@ -115,7 +116,17 @@ def test_the_agent_of_the_example_gets_better_and_stays_so_with_its_file(tmp_pat
     assert OWN_AGENT.rounds(tmp_path / "desk.db", 1, mode="off") == [first]
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+WITH_FRAMEWORKS = re.compile(
+    r"^(?:from|import) (?:agents|langchain|openai|pydantic_ai|uvicorn)\b", re.M
+)
+"""What runs where its framework is installed: see integrations/test_tool_examples.py."""
+
+PLAIN = [
+    p for p in sorted(EXAMPLES.glob("*.py")) if not WITH_FRAMEWORKS.search(p.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize("path", PLAIN, ids=lambda path: path.name)
 def test_an_example_runs_as_it_is(path, tmp_path):
     command = [sys.executable, "-W", "error", "-X", "utf8", str(path)]
     done = subprocess.run(

@@ -32,6 +32,8 @@ MAY_IMPORT = {
     "stores": WORDS | {"core", "stores"},
     "evaluators": WORDS | {"core", "evaluators"},
     "integrations": WORDS | {"api", "config", "envs", "episode", "integrations", "registry"},
+    "telemetry": frozenset({"types", "ports", "errors"}),
+    "recorded": WORDS | {"stores", "integrations", "recorded"},
     # run plays, analysis reads what was played, study plays to compare, report shows comparisons.
     "run": WORDS
     | {"config", "core", "evaluators", "models", "presets", "registry", "stores", "run"},

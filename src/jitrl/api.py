@@ -26,7 +26,8 @@ from jitrl.run.embedding import remembered
 from jitrl.run.folder import ledger
 from jitrl.run.judging import evaluator_named, handed, written
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Basis
+from jitrl.telemetry import Tracing
+from jitrl.types import Basis, Outcome
 
 
 def open(
@@ -51,6 +52,7 @@ def open(
     Raises:
         InputError: If the path or a name is no text, or one that cannot be used.
         ConfigError: If a setting is unknown or has an impossible value, or there is no such store.
+        MissingExtra: If telemetry is asked for, and OpenTelemetry is not installed.
         ModelError: If states are to be embedded, and the model for it is missing.
         StoreError: If the file cannot be used.
     """
@@ -85,6 +87,10 @@ class JitRL:
             self.store: Journal = undo.enter_context(closing(opened(path, memory=memory)))
             embedder = partial(remembered, path)
             self.agent = Corrected(self.store, evaluator, self.settings, embedder)
+            self.tracing: Tracing | None = None
+            if self.settings.telemetry != "off":
+                self.tracing = Tracing(memory, self.settings.telemetry == "content")
+                self.agent.traced = self.tracing.retrieve
             self._opened = undo.pop_all()
         self.memory = memory
         self._lock, self._is_remembered, self._mixed = threading.Lock(), False, ""
@@ -130,6 +136,17 @@ class JitRL:
         key = given.name(key, "key")
         who = given.text(principal, "principal") or self.settings.principal
         said = given.outcome(value, basis, evaluator, told, who)
+        if self.tracing is None:
+            receipt = self._rederive(key, said)
+        else:
+            with self.tracing.outcome(key, said) as learned:
+                receipt = self._rederive(key, said)
+                learned(receipt)
+        self._tell()
+        return receipt
+
+    def _rederive(self, key: str, said: Outcome | None) -> Receipt:
+        """Judge a stored episode anew, with another outcome."""
         before = self.store.episode(key)
         if said is not None and before.steps:
             given.total(before.steps[-1].reward, said.value, "the last reward and the outcome")
@@ -138,9 +155,7 @@ class JitRL:
         rows = self.agent.derive(episode, judgment)
         if rows:
             self._remember()
-        receipt = self.store.rederive(key, said, judgment, rows)
-        self._tell()
-        return receipt
+        return self.store.rederive(key, said, judgment, rows)
 
     def _remember(self) -> None:
         """Have the memory remember what rows are derived with, unless it holds some already."""

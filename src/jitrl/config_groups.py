@@ -49,6 +49,13 @@ class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = TRUSTED_BASES
     principal: Annotated[str, Meta(description="Who is answerable for what is learned.")] = ""
     seed: Annotated[int, Meta(ge=0, description="Seed of every random choice.")] = 0
+    telemetry: Annotated[
+        Literal["off", "spans", "content"],
+        Meta(
+            description="What OpenTelemetry is told: nothing, `spans` with numbers alone, or also "
+            "tasks, states and actions (`content`)."
+        ),
+    ] = "off"
     kernel: Annotated[
         Literal["numpy", "numba"],
         Meta(

@@ -18,6 +18,7 @@ from jitrl.given import Candidates
 from jitrl.ports import Receipt
 from jitrl.types import (
     Basis,
+    Candidate,
     Decision,
     EpisodeStatus,
     Prompt,
@@ -54,6 +55,8 @@ class Episode:
         self._arrived: tuple[int, State | None] = 0, None  # steps that the agent was told of
         self._is_torn = False
         self._started = time.time()
+        watch = jitrl.tracing
+        self._span = None if watch is None else watch.begin(self.task, self.scope, key)
         self._lived: EpisodeRecord | None = None
         self.receipt: Receipt | None = None
 
@@ -91,6 +94,20 @@ class Episode:
         if allowed is not None:
             allowed = given.names(allowed, "allowed")
         choice = given.candidates(candidates, allowed)
+        if self._span is None:
+            return self._decide(here, choice, allowed, scorer)
+        with self._span.decide(here) as decided:
+            decision = self._decide(here, choice, allowed, scorer)
+            decided(decision)
+        return decision
+
+    def _decide(
+        self,
+        here: State,
+        choice: tuple[Candidate, ...],
+        allowed: Collection[str] | None,
+        scorer: str,
+    ) -> Decision:
         self._look(scorer)
         self._arrive(here)
         proposal = Proposal(choice, scorer, "caller")
@@ -176,11 +193,21 @@ class Episode:
             finished=time.time(),
         )
         try:
-            receipt = self._learn(self._lived)
+            learn = self._learn if self._span is None else self._watched
+            receipt = learn(self._lived)
         except InputError:  # no fault of the file, so the same again would not help
             self._lived = None
             raise
         self._jitrl._tell()
+        return receipt
+
+    def _watched(self, lived: EpisodeRecord) -> Receipt:
+        """Learn within a span."""
+        assert self._span is not None
+        with self._span.learn(lived.status, self.holdout, lived.outcome) as learned:
+            receipt = self._learn(lived)
+            learned(receipt)
+        self._span.over()
         return receipt
 
     def _learn(self, lived: EpisodeRecord) -> Receipt:
@@ -235,11 +262,17 @@ class Episode:
             raise InputError(f"episode {self.key!r} ended but is not stored; call finish() again")
 
     def __enter__(self) -> Episode:
+        if self._span is not None:
+            self._span.enter()
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._lived is None:
-            self.finish(status="truncated" if error is None else "aborted")
-        elif self.receipt is None and error is not None and not isinstance(error, JitRLError):
-            with suppress(JitRLError):  # else it could not be stored, and said so
-                self._learn(self._lived)
+        try:
+            if self._lived is None:
+                self.finish(status="truncated" if error is None else "aborted")
+            elif self.receipt is None and error is not None and not isinstance(error, JitRLError):
+                with suppress(JitRLError):  # else it could not be stored, and said so
+                    self._learn(self._lived)
+        finally:
+            if self._span is not None:
+                self._span.leave(error)

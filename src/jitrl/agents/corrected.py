@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -75,6 +76,9 @@ class Corrected:
         settings: Mode, holdout share, preset and what differs from it, trusted bases.
         embedder: Makes the embedder of a name; needed where retrieval is by embedding.
 
+    Attributes:
+        traced: Reads a neighborhood within a span; ``None`` where nobody watches.
+
     Raises:
         ConfigError: If a setting has an impossible value, or an embedder cannot be made.
     """
@@ -98,6 +102,7 @@ class Corrected:
         self.embedder: Embedder | None = None
         if retrieval.kind == "embedding" and embedder is not None:
             self.embedder = embedder(retrieval.embedder)
+        self.traced: Callable[[State, Callable[[], Neighborhood]], Neighborhood] | None = None
         self._views: dict[tuple[str, frozenset[str]], View] = {}
         self._lock = threading.Lock()
 
@@ -207,7 +212,8 @@ class CorrectedEpisode:
         without = agent.mode == "off" or self.held_out
         near = Neighborhood()
         if not without:
-            near = attended.session.neighborhood(
+            read = partial(
+                attended.session.neighborhood,
                 state,
                 goal=self._goal,
                 features=prompt.features,
@@ -215,6 +221,7 @@ class CorrectedEpisode:
                 actions=tuple(c.action for c in proposal.candidates),
                 allowed=allowed,
             )
+            near = read() if agent.traced is None else agent.traced(state, read)
         seed = self._rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
         rng = np.random.PCG64(seed)
         start = None if without or rule.untried != "draw" else seed_of(rng)

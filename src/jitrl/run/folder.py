@@ -27,7 +27,12 @@ from jitrl.types import Task
 
 SCHEMA = "jitrl.run-record/1"
 _LOCK, _PARTIAL = "run.lock", "run.json.partial"
-_FREE = {("run", "workers"), ("run", "max_failures"), ("run", "pages")}
+_FREE = {
+    ("run", "workers"),
+    ("run", "max_failures"),
+    ("run", "pages"),
+    ("memory", "telemetry"),
+}
 """Settings that change no number; like the budget, they may differ when a run is resumed."""
 
 

@@ -188,6 +188,7 @@ def test_an_export_is_imported_into_quarantine(jitrl: Jitrl, file: Path, tmp_pat
         "skipped": [],
         "rules": 0,
         "contrasts": 0,
+        "unscored": 0,
     }
     assert status_of(other, "订单-1") == ["quarantined"] * 3
     again = jitrl("import", other, lines, "--gamma", 0.5)

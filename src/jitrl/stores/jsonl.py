@@ -1,15 +1,20 @@
-"""A memory as JSON lines: one episode, rule or contrast a line, all or nothing when it is read."""
+"""JSON lines: an episode, run, rule or contrast a line, all or nothing when they are read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from jitrl.stores import jsonl_rules, line, line_rules
+from jitrl.errors import StoreError
+from jitrl.stores import jsonl_rules, line, line_rules, line_run
 from jitrl.stores.lines import Skipped, each_line
-from jitrl.stores.records import Derive, EpisodeRecord
+from jitrl.stores.records import Derive, EpisodeRecord, OutcomeEntry
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Scored
+from jitrl.types import Episode, Judgment, Scored, Unscored
+
+Judge = Callable[[Episode], Judgment]
+"""Scores a finished episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +26,10 @@ class Imported:
         duplicates: Lines whose key was in the memory already; nothing was written for them.
         rows: Rows that were derived from the added episodes.
         quarantined: Those of them that are in quarantine.
+        skipped: Lines that were left out.
         rules, contrasts: Those that were added.
+        unscored: Recorded runs among the episodes that nothing is learned from, for lack of a
+            reward or an outcome.
     """
 
     episodes: int
@@ -31,6 +39,7 @@ class Imported:
     skipped: tuple[Skipped, ...] = ()
     rules: int = 0
     contrasts: int = 0
+    unscored: int = 0
 
 
 def export(store: SQLiteStore, *, scope: str | None = None) -> Iterator[bytes]:
@@ -51,17 +60,23 @@ def export(store: SQLiteStore, *, scope: str | None = None) -> Iterator[bytes]:
         yield line.dump(record)
 
 
+def unjudged(episode: Episode) -> Judgment:
+    """Nobody scores recorded runs."""
+    return Unscored("nobody was there to judge a recorded run")
+
+
 def read(
     store: SQLiteStore,
     lines: Iterable[bytes],
     derive: Derive,
     *,
+    judge: Judge = unjudged,
     name: str = "line",
     trust: bool = False,
     skip_bad: bool = False,
     principal: str = "import",
 ) -> Imported:
-    """Add the episodes, rules and contrasts of ``lines``: all or none, or all but the bad ones.
+    """Add the episodes, runs, rules and contrasts of ``lines``: all or none, or all but bad ones.
 
     What comes from elsewhere counts as basis ``import`` of ``principal`` and starts in quarantine;
     what an episode said of itself stays in ``info["import"]``, the status that a rule had in the
@@ -70,6 +85,7 @@ def read(
 
     Args:
         derive: Makes the rows of an episode.
+        judge: Scores a recorded run; episodes of an export bring their judgment.
         name: Of the file, for messages.
         trust: Keep basis, principals, quarantine and the history of rules as the file has them.
         skip_bad: Leave bad lines out and report them.
@@ -77,10 +93,10 @@ def read(
     Raises:
         RecordError: With the line number, if a line is bad; nothing is added then.
     """
-    episodes = duplicates = rows = quarantined = rules = contrasts = 0
+    episodes = duplicates = rows = quarantined = rules = contrasts = unscored = 0
 
     def add(text: bytes) -> None:
-        nonlocal episodes, duplicates, rows, quarantined, rules, contrasts
+        nonlocal episodes, duplicates, rows, quarantined, rules, contrasts, unscored
         schema = line_rules.schema_of(text)
         if schema == line_rules.RULE:
             is_new = jsonl_rules.read_rule(store, text, trust, principal)
@@ -90,7 +106,16 @@ def read(
             is_new = jsonl_rules.read_contrast(store, text, trust, principal)
             contrasts, duplicates = contrasts + is_new, duplicates + (not is_new)
             return
-        record = line.parse(text)
+        is_run = schema == line_run.SCHEMA
+        if is_run:
+            lived = line_run.parse(text)
+            with suppress(StoreError):  # there is none of that key yet
+                store.outline(lived.key)
+                duplicates += 1
+                return
+            record = _record(lived, judge(lived))
+        else:
+            record = line.parse(text)
         if not trust:
             record = _distrusted(record, principal)
         derived = derive(record.episode, record.judgment)
@@ -100,6 +125,7 @@ def read(
             duplicates += 1
             return
         episodes += 1
+        unscored += is_run and isinstance(record.judgment, Unscored)
         held = record.quarantined
         quarantined += (
             len(derived) if record.is_quarantined else sum(row.step in held for row in derived)
@@ -107,7 +133,12 @@ def read(
 
     with store.batch():
         skipped = each_line(lines, add, name=name, skip_bad=skip_bad)
-    return Imported(episodes, duplicates, rows, quarantined, skipped, rules, contrasts)
+    return Imported(episodes, duplicates, rows, quarantined, skipped, rules, contrasts, unscored)
+
+
+def _record(lived: Episode, judgment: Judgment) -> EpisodeRecord:
+    history = () if lived.outcome is None else (OutcomeEntry(lived.outcome, lived.finished),)
+    return EpisodeRecord(lived, judgment, history)
 
 
 def _distrusted(record: EpisodeRecord, principal: str) -> EpisodeRecord:

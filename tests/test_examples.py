@@ -117,7 +117,7 @@ def test_the_agent_of_the_example_gets_better_and_stays_so_with_its_file(tmp_pat
 
 
 WITH_FRAMEWORKS = re.compile(
-    r"^(?:from|import) (?:agents|langchain|openai|pydantic_ai|uvicorn)\b", re.M
+    r"^(?:from|import) (?:agents|inspect_ai|langchain|openai|pydantic_ai|uvicorn)\b", re.M
 )
 """What runs where its framework is installed: see integrations/test_tool_examples.py."""
 

@@ -1,0 +1,134 @@
+"""The memory as an MCP server, asked by the protocol's own client: in process and as a command."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jitrl
+from jitrl.service.adviser import Adviser
+
+pytestmark = pytest.mark.frameworks
+
+anyio = pytest.importorskip("anyio")
+mcp = pytest.importorskip("mcp")
+served = pytest.importorskip("jitrl.service.mcp")
+
+TASK = "find the reviews"
+
+
+async def said(client: Any, tool: str, **given: Any) -> dict[str, Any]:
+    answer = await client.call_tool(tool, given)
+    assert not answer.is_error, answer.content
+    found: dict[str, Any] = answer.structured_content
+    return found
+
+
+async def play(client: Any, outcome: object, **more: Any) -> str:
+    started = await said(client, "start", task=TASK, **more)
+    key = str(started["episode"])
+    await said(client, "advise", episode=key, state="home", candidates={"A": 80, "B": 50})
+    await said(client, "record", episode=key, reward=0.5)
+    await said(client, "report", episode=key, outcome=outcome)
+    return key
+
+
+def command(file: Path, *options: str) -> Any:
+    return mcp.StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "jitrl.cli", "mcp", str(file), *options],
+        env={**os.environ, "PYTHONPATH": str(Path(jitrl.__file__).parents[1])},
+    )
+
+
+def test_tools_say_what_they_take_and_give(tmp_path: Path) -> None:
+    async def look(adviser: Adviser) -> list[Any]:
+        async with mcp.Client(served.server(adviser)) as client:
+            return list((await client.list_tools()).tools)
+
+    with jitrl.open(tmp_path / "memory.db") as memory:
+        tools = anyio.run(look, Adviser(memory))
+    assert [tool.name for tool in tools] == ["start", "advise", "recall", "record", "report"]
+    for tool in tools:
+        assert tool.description
+        assert tool.output_schema["properties"]
+        assert "basis" not in tool.input_schema["properties"]
+        assert tool.annotations.read_only_hint is (True if tool.name == "recall" else None)
+
+
+def test_a_run_by_tools_is_an_episode_of_the_memory(tmp_path: Path) -> None:
+    async def run(adviser: Adviser) -> tuple[str, Any]:
+        async with mcp.Client(served.server(adviser)) as client:
+            key = await play(client, True, scope="shop")
+            running = (await said(client, "start", task=TASK, scope="shop"))["episode"]
+            return key, await said(client, "recall", episode=running, state="home")
+
+    with jitrl.open(tmp_path / "memory.db") as memory:
+        key, recalled = anyio.run(run, Adviser(memory))
+        lived = memory.store.episode(key)
+    assert lived.outcome is not None
+    assert (lived.outcome.value, lived.outcome.basis) == (1.5, "agent_self_report")
+    assert recalled["actions"][0]["action"] == "A"
+
+
+def test_what_an_agent_got_wrong_is_told_to_it(tmp_path: Path) -> None:
+    async def ask(adviser: Adviser) -> list[Any]:
+        async with mcp.Client(served.server(adviser)) as client:
+            report = {"episode": "nix", "outcome": True}
+            return [
+                await client.call_tool("report", report),
+                await client.call_tool("report", report | {"basis": "test"}),
+                await client.call_tool("advise", {"episode": "x", "state": "s", "candidates": []}),
+            ]
+
+    with jitrl.open(tmp_path / "memory.db") as memory:
+        answers = anyio.run(ask, Adviser(memory))
+        assert list(memory.store.episodes()) == []
+    assert all(answer.is_error for answer in answers)
+    assert "there is no episode 'nix'; start one" in answers[0].content[0].text
+
+
+def test_the_command_serves_two_agents_on_one_file_and_each_learns_of_the_other(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "memory.db"
+
+    async def run() -> tuple[list[str], Any]:
+        first, second = command(file, "--principal", "ann"), command(file, "--principal", "bob")
+        async with mcp.Client(first) as one, mcp.Client(second) as two:
+            keys: list[str] = []
+
+            async def several(client: Any) -> None:
+                for _ in range(5):
+                    keys.append(await play(client, True))
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(several, one)
+                group.start_soon(several, two)
+            running = (await said(one, "start", task=TASK))["episode"]
+            return keys, await said(one, "recall", episode=running, state="home")
+
+    keys, recalled = anyio.run(run)
+    assert recalled["actions"][0]["visits"] == 10
+    with jitrl.open(file) as memory:
+        episodes = {episode.key: episode for episode in memory.store.episodes()}
+        assert set(keys) <= set(episodes)
+        said_by = [episodes[key].outcome.principal for key in keys]  # type: ignore[union-attr]
+        assert (said_by.count("ann"), said_by.count("bob")) == (5, 5)
+        assert memory.store.check() == []  # type: ignore[attr-defined]
+
+
+def test_an_episode_that_runs_when_the_client_leaves_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+
+    async def run() -> str:
+        async with mcp.Client(command(file)) as client:
+            key = str((await said(client, "start", task="t"))["episode"])
+            await said(client, "advise", episode=key, state="home", candidates=["A", "B"])
+            return key
+
+    key = anyio.run(run)
+    with jitrl.open(file) as memory:
+        assert memory.store.episode(key).status == "truncated"

@@ -48,8 +48,8 @@ MAY_IMPORT = {
 """All that a part may import from this package; the others compose what they like."""
 
 
-MAY_CATCH_ALL = {"run/experiment.py", "integrations/guide.py"}
-"""An experiment goes on after a failed episode, an agent with its model's own choice."""
+MAY_CATCH_ALL = {"run/experiment.py", "integrations/guide.py", "service/running.py"}
+"""An experiment goes on after a failed episode, others with the model's own choice."""
 
 
 def name(path):
@@ -141,7 +141,7 @@ def test_only_the_command_line_prints(path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
-def test_only_an_experiment_and_a_guide_catch_whatever_comes(path):
+def test_only_an_experiment_and_what_has_the_models_own_choice_catch_whatever_comes(path):
     for node in ast.walk(tree(path)):
         if not isinstance(node, ast.ExceptHandler):
             continue

@@ -17,6 +17,7 @@ from jitrl.errors import BudgetExceeded, InputError, JitRLError, ModelError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
 from jitrl.types import (
+    DEGRADED,
     Basis,
     Candidate,
     Decision,
@@ -129,6 +130,55 @@ class Episode:
             raise InputError(f"took({action!r}) came at no time between a decision and the next")
         self._agent.took(done)
         self._steps[-1] = replace(self._steps[-1], action=done)
+
+    @property
+    def steps(self) -> tuple[Transition, ...]:
+        """The steps so far, shape [T]; their rewards and next states are known at the end."""
+        return tuple(self._steps)
+
+    def unaided(
+        self,
+        state: str | State,
+        candidates: Candidates,
+        action: str,
+        *,
+        scorer: str = "caller",
+        reason: str = DEGRADED,
+        instead: bool = False,
+    ) -> Decision:
+        """Write down a step that was taken without the memory, because it could not be asked.
+
+        Args:
+            action: What was taken; one of the candidates.
+            reason: Why the memory was not asked.
+            instead: It takes the place of the step just decided, whose answer came too late.
+
+        Raises:
+            InputError: If a value cannot be used; nothing is written down.
+        """
+        self._running()
+        here, scorer = given.state(state), given.text(scorer, "scorer")
+        choice = given.candidates(candidates, None)
+        if action not in {c.action for c in choice}:
+            raise InputError(f"action {action!r} is none of the candidates")
+        if instead:
+            self._steps.pop()
+        self._arrive(here)
+        proposal = Proposal(choice, scorer, "caller")
+        decision = self._agent.unasked(here, proposal, action, reason)
+        self._steps.append(Transition(here, action, decision))
+        return decision
+
+    def retrace(self, state: State, decision: Decision, action: str) -> None:
+        """Take a step that was decided before, by a process that is gone.
+
+        Raises:
+            InputError: If the episode is over.
+        """
+        self._running()
+        self._arrive(state)
+        self._agent.retrace(state, decision)
+        self._steps.append(Transition(state, action, decision))
 
     def reward(self, value: float) -> None:
         """Reward of the step just decided; several add up.

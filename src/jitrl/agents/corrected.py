@@ -250,6 +250,34 @@ class CorrectedEpisode:
         """``action`` was done in place of what was decided last."""
         self._begun("took").took(action)
 
+    def unasked(self, state: State, proposal: Proposal, action: str, reason: str) -> Decision:
+        """The step as it was taken without asking the memory, with why it was not asked.
+
+        Args:
+            action: What was taken; one of the proposed candidates.
+        """
+        attended = self._begun("unasked")
+        decision = decide(proposal.candidates, (), self._agent.preset.rule, self._rng)
+        decision = replace(
+            decision,
+            action=action,
+            candidates=tuple(
+                replace(c, propensity=float(c.action == action)) for c in decision.candidates
+            ),
+            scorer=proposal.scorer,
+            mode="off",
+            holdout=self.held_out,
+            reason=reason,
+        )
+        attended.decided(state, decision)
+        return decision
+
+    def retrace(self, state: State, decision: Decision) -> None:
+        """A step that was decided before, by a process that is gone; the next draw is a new one."""
+        attended = self._begun("retrace")
+        self._rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
+        attended.decided(state, decision)
+
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """What the last action brought; it counts at once, in this episode only."""
         self._begun("observe").observe(reward, next_state)

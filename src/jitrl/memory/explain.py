@@ -13,7 +13,7 @@ from jitrl.memory.explain_lessons import Taught, taught
 from jitrl.memory.rerun import Past, Rerun, Sight, again
 from jitrl.memory.view import View
 from jitrl.ports import DecisionRecord, Store
-from jitrl.types import Decision, Episode, Neighborhood, Row, State
+from jitrl.types import DEGRADED, Decision, Episode, Neighborhood, Row, State
 
 _TAUGHT = 2.0  # what all that taught weighs, where the rows of one action weigh up to 2
 
@@ -264,7 +264,7 @@ def _weights(near: Collection[_Near], rule: UpdateRule) -> dict[str, float]:
 
 def _is_corrected(decision: Decision) -> bool:
     """Whether the memory was asked."""
-    return not decision.holdout and decision.reason not in ("off", "static")
+    return not decision.holdout and decision.reason not in ("off", "static", DEGRADED)
 
 
 def _same(made: Decision, decision: Decision) -> bool:

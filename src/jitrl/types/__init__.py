@@ -4,6 +4,7 @@ Array suffixes in docstrings: [T] steps, [K] neighbors, [A] candidates.
 """
 
 from jitrl.types.choice import (
+    DEGRADED,
     Candidate,
     CandidateSource,
     Decision,
@@ -50,6 +51,7 @@ from jitrl.types.world import (
 
 __all__ = [
     "BASES",
+    "DEGRADED",
     "LARGEST",
     "ROWS",
     "RULE_STATUSES",

@@ -11,6 +11,9 @@ from jitrl.types.neighbors import Neighbor
 Mode = Literal["off", "shadow", "act"]
 CandidateSource = Literal["model", "memory", "caller"]
 
+DEGRADED = "degraded"
+"""``Decision.reason`` where the memory should have been asked and could not be, or not in time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

@@ -1,0 +1,192 @@
+"""A desk: one memory, served to callers elsewhere. It knows no transport and no keys.
+
+Everything that decides for others goes through it: the HTTP service, the proxy, the MCP server. An
+episode runs in ``desk.episodes``, from ``start`` to ``close`` or its outcome; from then on the
+memory file has it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from typing import Literal
+
+import msgspec
+
+from jitrl.api import JitRL
+from jitrl.config import Memory, Settings
+from jitrl.errors import InputError
+from jitrl.ports import DecisionRecord, Receipt
+from jitrl.service.episodes import SELF, Episodes, Limits
+from jitrl.service.errors import Conflict, Unknown
+from jitrl.service.journal import RunningJournal
+from jitrl.service.once import Once
+from jitrl.stores.lookup import Lookup
+from jitrl.stores.records import decision_id
+from jitrl.types import Basis, Row, RowStatus, Rule, RuleStatus
+
+
+class Desk:
+    """One memory file, for any number of callers in threads.
+
+    Args:
+        path: The memory file; made if it does not exist.
+        settings: Of the memory; the defaults if ``None``.
+        memory: Name of the memory in the file.
+        model: Where a model judges: settings that name it, and its budget.
+        is_kept: Whether running episodes go on after a restart; one process at a time may do so.
+
+    Raises:
+        ConfigError: If a setting has an impossible value.
+        StoreError: If the file cannot be used.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: Memory | None = None,
+        *,
+        memory: str = "default",
+        model: Settings | None = None,
+        limits: Limits | None = None,
+        is_kept: bool = False,
+    ) -> None:
+        self.limits = limits or Limits()
+        if os.fspath(path) == ":memory:":
+            raise InputError("a desk keeps its memory in a file; ':memory:' is none")
+        stem = f"{os.path.splitext(path)[0]}"
+        with ExitStack() as undo:
+            self.memory = undo.enter_context(JitRL(path, settings, memory=memory, model=model))
+            self.lookup = undo.enter_context(closing(Lookup(path, memory=memory)))
+            self.once = undo.enter_context(closing(Once(f"{stem}.said")))
+            journal = None
+            if is_kept:
+                journal = undo.enter_context(closing(RunningJournal(f"{stem}.running")))
+            self.episodes = Episodes(self.memory, self.lookup, self.limits, journal)
+            self.episodes.resume()
+            self._opened = undo.pop_all()
+
+    def outcome(
+        self,
+        key: str,
+        value: float | bool | None,
+        *,
+        basis: Basis = SELF,
+        evaluator: str = "outcome",
+        told: bool = False,
+        principal: str = "",
+        is_trusted: bool = False,
+        once: str = "",
+    ) -> Receipt:
+        """As ``episodes.outcome``, and done once for each idempotency key ``once``.
+
+        Raises:
+            Reused: If something else was said under that key.
+        """
+        tell = partial(
+            self.episodes.outcome,
+            key,
+            value,
+            basis=basis,
+            evaluator=evaluator,
+            told=told,
+            principal=principal,
+            is_trusted=is_trusted,
+        )
+        if not once:
+            return tell()
+        what = msgspec.json.encode((key, value, basis, evaluator, told, principal))
+        with self.once.saying(once, what) as said:
+            if said.receipt is None:
+                said.receipt = tell()
+            return said.receipt
+
+    # --- looking -------------------------------------------------------------------------------
+
+    def decision(self, key: str, step: int) -> DecisionRecord:
+        """A decision with all its numbers, of a running episode, too.
+
+        Raises:
+            Unknown: If there is none.
+        """
+        seat, id = self.episodes.find(key), decision_id(key, step)
+        if step >= seat.steps:
+            raise Unknown(f"episode {key!r} has no decision {step}; it has {seat.steps}")
+        taken = self.episodes.step(key, step)
+        if taken is not None:
+            state, action, made = taken
+            return DecisionRecord(id, key, step, seat.task, seat.scope, state, action, made)
+        found: DecisionRecord = self.memory.store.decision(id)
+        return found
+
+    def rows(
+        self,
+        *,
+        before: int | None = None,
+        limit: int = 100,
+        scope: str | None = None,
+        status: RowStatus | None = None,
+        episode: str | None = None,
+    ) -> list[Row]:
+        """Rows of the memory, the newest first; see ``Lookup.rows``."""
+        return self.lookup.rows(
+            before=before, limit=limit, scope=scope, status=status, episode=episode
+        )
+
+    def rules(
+        self, *, scope: str | None = None, status: RuleStatus | None = None
+    ) -> Sequence[Rule]:
+        """Rules of the memory, in the order they came."""
+        return self.memory.store.rules(scope=scope, status=status)  # type: ignore[attr-defined]
+
+    # --- undoing -------------------------------------------------------------------------------
+
+    def mark(
+        self,
+        status: Literal["active", "quarantined"],
+        *,
+        row: int | None = None,
+        episode: str | None = None,
+        reason: str = "",
+        principal: str = "",
+    ) -> int:
+        """Quarantine or restore a row or a whole episode; returns how many rows changed.
+
+        Raises:
+            Unknown: If there is no such row or episode.
+            Conflict: If the episode runs.
+            StoreError: If the file cannot be written.
+        """
+        if row is not None and self.lookup.row(row) is None:
+            raise Unknown(f"there is no row {row}")
+        if episode is not None and self.episodes.find(episode).status == "running":
+            raise Conflict(f"episode {episode!r} runs, so it has no rows yet; close it first")
+        change = self.memory.quarantine if status == "quarantined" else self.memory.restore
+        return change(
+            rows=() if row is None else (row,),
+            episodes=() if episode is None else (episode,),
+            reason=reason,
+            principal=principal,
+        )
+
+    # --- itself --------------------------------------------------------------------------------
+
+    def warm(self) -> int:
+        """Read all scopes, so that the first decisions need not; returns how many."""
+        scopes = self.lookup.scopes()
+        for scope in scopes:
+            self.memory.agent.view(scope).refresh()
+        return len(scopes)
+
+    def close(self) -> None:
+        """Release the file; running episodes end with the process. May be called twice."""
+        self.episodes.end()
+        self._opened.close()
+
+    def __enter__(self) -> Desk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

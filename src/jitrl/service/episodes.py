@@ -1,0 +1,396 @@
+"""Running episodes of one memory: started, decided, rewarded, and over once they are stored."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+from jitrl import given
+from jitrl.api import JitRL
+from jitrl.episode import Episode
+from jitrl.errors import InputError, JitRLError
+from jitrl.given import Candidates
+from jitrl.ports import Receipt
+from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown
+from jitrl.service.ids import LONGEST
+from jitrl.service.journal import RunningJournal
+from jitrl.service.running import Answer, Call, Running
+from jitrl.stores.lookup import Lookup
+from jitrl.types import Basis, Decision, EpisodeStatus, Outcome, State
+
+_log = logging.getLogger(__name__)
+
+SELF: Basis = "agent_self_report"
+"""The basis of all that an agent says of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one memory gives its callers.
+
+    Attributes:
+        deadline: Seconds after which a decision is answered with the model's own choice.
+        running: Episodes that may run at once.
+        idle: Seconds after which an episode that nobody asks for is closed as truncated.
+        workers: Threads that decide.
+    """
+
+    deadline: float = 0.25
+    running: int = 10_000
+    idle: float = 3600.0
+    workers: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """An episode, as whoever starts it is told.
+
+    Attributes:
+        status: ``running``, or how it ended.
+        steps: Steps decided so far.
+        is_new: Whether this call started it.
+    """
+
+    key: str
+    task: str
+    scope: str
+    status: Literal["running"] | EpisodeStatus
+    holdout: bool
+    steps: int
+    is_new: bool = False
+
+
+class Episodes:
+    """The episodes of a memory, for callers in threads.
+
+    Args:
+        memory: What they decide with, and are stored in.
+        lookup: Finds those that are stored.
+        journal: Keeps those that run, so that ``resume`` of a later process finds them.
+    """
+
+    def __init__(
+        self,
+        memory: JitRL,
+        lookup: Lookup,
+        limits: Limits,
+        journal: RunningJournal | None = None,
+    ) -> None:
+        self.memory, self.lookup, self.limits, self._journal = memory, lookup, limits, journal
+        self._running: dict[str, Running] = {}
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(limits.workers, "jitrl-decide")
+
+    def __len__(self) -> int:
+        """How many run."""
+        return len(self._running)
+
+    def end(self) -> None:
+        """Decide no more; what runs ends with the process."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def resume(self) -> int:
+        """Go on with the episodes that a process before had running; returns how many."""
+        if self._journal is None:
+            return 0
+        for kept in list(self._journal.kept()):
+            if self.lookup.episode(kept.key) is not None:  # stored, but not yet deleted
+                self._journal.end(kept.key)
+                continue
+            episode = Episode(self.memory, kept.task, kept.scope, kept.key)
+            running = Running(episode, kept.principal, self._journal)
+            running.resume(kept)
+            with self._lock:
+                self._running.setdefault(kept.key, running)
+        return len(self._running)
+
+    def start(
+        self, task: str, *, scope: str = "", key: str | None = None, principal: str = ""
+    ) -> Seat:
+        """Start an episode, or find the one that was started under this key.
+
+        Raises:
+            InputError: If one of the texts cannot be used.
+            Conflict: If the key was given to another task or scope.
+            Full: If too many episodes run.
+            StoreError: If the file cannot be read.
+        """
+        given.name(task, "task")
+        given.text(scope, "scope")
+        principal = given.text(principal, "principal")
+        if key is not None and len(given.name(key, "key")) > LONGEST:
+            raise InputError(f"key has {len(key)} characters; at most {LONGEST}")
+        if key is not None and (known := self._known(key)) is not None:
+            return _same(known, task, scope)
+        with self._lock:
+            if key is not None and key in self._running:
+                return _same(self._seat(self._running[key]), task, scope)
+            if len(self._running) >= self.limits.running:
+                raise Full(f"{len(self._running)} episodes run, which is all that may; close some")
+            if key is None:  # made up, and may be too long for an address
+                key = f"{time.time_ns():x}-{os.urandom(6).hex()}"
+            running = Running(Episode(self.memory, task, scope, key), principal, self._journal)
+            self._running[key] = running
+        if self._journal is not None:
+            self._journal.begin(key, task, scope, principal)
+        return self._seat(running, is_new=True)
+
+    def find(self, key: str) -> Seat:
+        """The episode of a key, running or stored.
+
+        Raises:
+            Unknown: If there is none.
+        """
+        found = self._known(key)
+        if found is None:
+            raise Unknown(f"there is no episode {key!r}; it may have been lost with a process")
+        return found
+
+    def ask(
+        self,
+        key: str,
+        state: str | State,
+        candidates: Candidates,
+        *,
+        allowed: Collection[str] | None = None,
+        step: int | None = None,
+        scorer: str = "caller",
+    ) -> Call:
+        """Begin a decision; ``result`` of the call waits for it. See ``decide``."""
+        running = self._must_run(key)
+        call = Call(state, candidates, allowed=allowed, step=step, scorer=scorer)
+        running.put(call)
+        self._pool.submit(running.work)
+        return call
+
+    def decide(
+        self,
+        key: str,
+        state: str | State,
+        candidates: Candidates,
+        *,
+        allowed: Collection[str] | None = None,
+        step: int | None = None,
+        scorer: str = "caller",
+    ) -> Answer:
+        """The choice at the next step; the model's own where the memory fails, or is late.
+
+        Args:
+            step: Number of the step; a call that is made again for a step that was taken is
+                answered as before. ``None``: the next one, whatever its number.
+            scorer: How the logits were made, for the record.
+
+        Raises:
+            InputError: If a value cannot be used.
+            Unknown: If there is no such episode.
+            Conflict: If it is over, or the step does not fit.
+        """
+        call = self.ask(key, state, candidates, allowed=allowed, step=step, scorer=scorer)
+        return call.result(self.limits.deadline)
+
+    def reward(
+        self, key: str, value: float, *, step: int | None = None, is_trusted: bool = False
+    ) -> Seat:
+        """Reward the step just decided.
+
+        What is not trusted is no reward of the step: such values are added up, and are the
+        episode's outcome on the agent's own word if it is closed without another.
+
+        Args:
+            step: Number of the step just decided, to make sure that both sides mean the same.
+
+        Raises:
+            InputError: If the value cannot be used, or nothing was decided yet.
+            Unknown, Conflict: As ``decide``.
+        """
+        running = self._must_run(key)
+        value = given.number(value, "reward")
+        with running.lock:
+            running.drain()
+            taken = len(running.episode.steps)
+            if taken == 0:
+                raise Conflict(f"reward({value!r}) came before the first decision of {key!r}")
+            if step is not None and step != taken - 1:
+                raise Conflict(f"step {step} of {key!r} is not the last one, {taken - 1}")
+            running.reward(value, is_trusted)
+        return self._seat(running)
+
+    def close(self, key: str, *, status: EpisodeStatus = "terminated") -> Receipt:
+        """The episode is over; it is on disk when this returns. Its outcome may come later.
+
+        Closing it again changes nothing (``duplicate``).
+
+        Raises:
+            Unknown: If there is no such episode.
+            StoreError: If it could not be written; it goes on running.
+            ModelError, BudgetExceeded: If a model that judges could not be asked; the episode is
+                stored unscored.
+        """
+        status = given.status(status)
+        running = self._running.get(key)
+        if running is None:
+            self.find(key)
+            return Receipt(key, self.lookup.head(), 0, duplicate=True)
+        return self._finish(running, None, status)
+
+    def outcome(
+        self,
+        key: str,
+        value: float | bool | None,
+        *,
+        basis: Basis = SELF,
+        evaluator: str = "outcome",
+        told: bool = False,
+        principal: str = "",
+        is_trusted: bool = False,
+    ) -> Receipt:
+        """Tell, correct or (``None``) withdraw the outcome of an episode; one that runs is closed.
+
+        Args:
+            is_trusted: Whether the caller may say more than what an agent says of itself, and
+                correct or withdraw what others said.
+
+        Raises:
+            NotAllowed: If the basis, or what was said before, is not the caller's to assert.
+            InputError: If a value cannot be used.
+            Conflict: If there is nothing to withdraw, as the episode runs.
+            Unknown, StoreError, ModelError, BudgetExceeded: As ``close``.
+        """
+        said = given.outcome(value, basis, evaluator, told, principal)
+        if not is_trusted and basis != SELF:
+            raise NotAllowed(f"this caller may report {SELF!r} only, not {basis!r}")
+        running = self._running.get(key)
+        if running is not None:
+            if said is None:
+                raise Conflict(f"episode {key!r} runs, so there is no outcome to withdraw")
+            return self._finish(running, said, "terminated", is_trusted)
+        self.find(key)
+        if not is_trusted:
+            self._check_own(key, principal)
+        return self.memory.outcome(
+            key, value, basis=basis, evaluator=evaluator, told=told, principal=principal
+        )
+
+    def _check_own(self, key: str, principal: str) -> None:
+        """Refuse that one who is not trusted overwrites what somebody else said."""
+        before = self.memory.store.episode(key)
+        now = before.outcome
+        rewarded = any(step.reward is not None for step in before.steps)
+        if rewarded or (now is not None and (now.basis, now.principal) != (SELF, principal)):
+            raise NotAllowed(
+                f"the outcome of {key!r} was told by somebody else; this caller may "
+                "correct its own reports only"
+            )
+
+    def _finish(
+        self,
+        running: Running,
+        outcome: Outcome | None,
+        status: EpisodeStatus,
+        is_trusted: bool = False,
+    ) -> Receipt:
+        with running.lock:
+            running.drain()
+            episode = running.episode
+            if running.is_rewarded and outcome is not None and not is_trusted:
+                raise NotAllowed(
+                    f"the steps of {episode.key!r} were rewarded by somebody trusted; this caller "
+                    "may not report over them"
+                )
+            if episode.receipt is not None:
+                return Receipt(episode.key, episode.receipt.version, 0, duplicate=True)
+            if running.is_lossy:
+                status, outcome = "aborted", None
+            elif outcome is None and running.is_said and not running.is_rewarded:
+                outcome = Outcome(running.said, SELF, principal=running.principal)
+            try:
+                if outcome is None:
+                    return episode.finish(status=status, principal=running.principal)
+                return episode.finish(
+                    outcome.value,
+                    basis=outcome.basis,
+                    evaluator=outcome.evaluator,
+                    told=outcome.told,
+                    principal=outcome.principal or running.principal,
+                    status=status,
+                )
+            finally:
+                if episode.receipt is not None:
+                    with self._lock:
+                        self._running.pop(episode.key, None)
+                    if self._journal is not None:
+                        self._journal.end(episode.key)
+
+    def sweep(self) -> list[str]:
+        """Close the episodes that nobody asked for; returns their keys."""
+        last = time.monotonic() - self.limits.idle
+        with self._lock:
+            idle = [r for r in self._running.values() if r.touched < last]
+        closed = []
+        for running in idle:
+            try:
+                self._finish(running, None, "truncated")
+                closed.append(running.episode.key)
+            except JitRLError:
+                _log.exception("sweep failed key=%s", running.episode.key)
+        return closed
+
+    def step(self, key: str, step: int) -> tuple[State, str, Decision] | None:
+        """Where a running episode stood, what it did and why; ``None`` where that is not known."""
+        running = self._running.get(key)
+        steps = () if running is None else running.episode.steps
+        if step >= len(steps) or (made := steps[step].decision) is None:
+            return None
+        return steps[step].state, steps[step].action, made
+
+    def _known(self, key: str) -> Seat | None:
+        running = self._running.get(key)
+        if running is not None:
+            return self._seat(running)
+        stored = self.lookup.episode(key)
+        if stored is None:
+            return None
+        return Seat(
+            key,
+            stored.task,
+            stored.scope,
+            given.status(stored.status),  # type: ignore[arg-type]
+            stored.holdout,
+            stored.steps,
+        )
+
+    def _must_run(self, key: str) -> Running:
+        running = self._running.get(key)
+        if running is None:
+            self.find(key)
+            raise Conflict(f"episode {key!r} is over; start another one")
+        running.touched = time.monotonic()
+        return running
+
+    @staticmethod
+    def _seat(running: Running, *, is_new: bool = False) -> Seat:
+        episode = running.episode
+        return Seat(
+            episode.key,
+            episode.task,
+            episode.scope,
+            "running",
+            episode.holdout,
+            len(episode.steps),
+            is_new,
+        )
+
+
+def _same(seat: Seat, task: str, scope: str) -> Seat:
+    if (seat.task, seat.scope) != (task, scope):
+        raise Conflict(
+            f"key {seat.key!r} was given to task {seat.task!r} in scope {seat.scope!r}; a key "
+            "names one run"
+        )
+    return seat

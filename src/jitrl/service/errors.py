@@ -1,0 +1,25 @@
+"""What a caller of the service can get wrong beyond the values handed in."""
+
+from __future__ import annotations
+
+from jitrl.errors import InputError, StoreError
+
+
+class Unknown(StoreError):
+    """There is nothing of that id, or it is somebody else's; the two cannot be told apart."""
+
+
+class Conflict(InputError):
+    """What is asked for does not go together with what was said before."""
+
+
+class NotAllowed(InputError):
+    """Whoever asks may not do this."""
+
+
+class Full(StoreError):
+    """There is no room for more; it may be tried again later."""
+
+
+class Reused(Conflict):
+    """An idempotency key came with something else before."""

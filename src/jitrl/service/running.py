@@ -1,0 +1,281 @@
+"""A running episode: its calls in the order they came, and an answer for each in time.
+
+A call that fails, or is not answered by its deadline, is answered with the model's own choice; the
+step is written down as it was answered, whatever the memory says later.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+
+from jitrl import given
+from jitrl.episode import Episode
+from jitrl.errors import InputError, JitRLError
+from jitrl.given import Candidates
+from jitrl.service.errors import Conflict
+from jitrl.service.journal import Kept, RunningJournal
+from jitrl.types import Candidate, Decision, State
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a caller is told to do.
+
+    Attributes:
+        step: Number of the step in its episode, from 0.
+        action: What to do.
+        degraded: Why the memory was not heard (``deadline``, ``error``); "" if it was.
+        decision: All numbers of the choice; ``None`` where it is degraded.
+    """
+
+    step: int
+    action: str
+    degraded: str = ""
+    decision: Decision | None = None
+
+
+class Call:
+    """One ``decide`` on its way: checked, queued, answered once.
+
+    Args:
+        step: Which step the caller takes it for; ``None`` for the next one.
+        allowed: Actions that may be taken; ``None``: the candidates alone.
+
+    Attributes:
+        number: Of the step, given when it is queued.
+
+    Raises:
+        InputError: If a value cannot be used.
+    """
+
+    def __init__(
+        self,
+        state: str | State,
+        candidates: Candidates,
+        *,
+        allowed: Collection[str] | None = None,
+        step: int | None = None,
+        scorer: str = "caller",
+    ) -> None:
+        self.state, self.scorer = given.state(state), given.text(scorer, "scorer")
+        self.allowed = None if allowed is None else given.names(allowed, "allowed")
+        self.candidates = given.candidates(candidates, self.allowed)
+        self.step, self.number = checked_step(step), 0
+        self.future: Future[Answer] = Future()
+        self._mark, self._is_over = threading.Lock(), False
+
+    @property
+    def own(self) -> str:
+        """The model's own choice: the first of those with the highest logit."""
+        return max(self.candidates, key=lambda c: c.logit).action
+
+    def result(self, timeout: float | None) -> Answer:
+        """The answer, at the latest after ``timeout`` seconds.
+
+        Raises:
+            Conflict: If the call does not fit its episode.
+        """
+        with suppress(TimeoutError):
+            return self.future.result(timeout)
+        return self.give_up()
+
+    def give_up(self) -> Answer:
+        """The model's own choice, unless there is an answer by now; what comes later is dropped.
+
+        Raises:
+            Conflict: As ``result``.
+        """
+        self.answer(Answer(self.number, self.own, "deadline"))
+        return self.future.result()
+
+    def answer(self, answer: Answer) -> bool:
+        """Give the answer; False if another one was given before."""
+        with self._mark:
+            if self._is_over:
+                return False
+            self._is_over = True
+        self.future.set_result(answer)
+        return True
+
+    def refuse(self, error: JitRLError) -> None:
+        """There is no answer: the call does not fit."""
+        with self._mark:
+            if self._is_over:
+                return
+            self._is_over = True
+        self.future.set_exception(error)
+
+    def run(self, episode: Episode, note: Callable[[int], None]) -> None:
+        """Decide, and write the step down as it is answered, before it is.
+
+        Args:
+            note: Is told the number of a step to be kept.
+
+        Raises:
+            JitRLError: If the step could not be written down; the call is answered.
+        """
+        step = len(episode.steps)
+        if not self._is_over:
+            decision = self._decided(episode)
+            if decision is not None:
+                note(step)
+                if self.answer(Answer(step, decision.action, decision=decision)):
+                    return
+        written = len(episode.steps) > step
+        try:
+            episode.unaided(
+                self.state, self.candidates, self.own, scorer=self.scorer, instead=written
+            )
+            note(step)
+        finally:
+            self.answer(Answer(step, self.own, "error"))
+
+    def _decided(self, episode: Episode) -> Decision | None:
+        """The decision; ``None`` where something failed, which is logged."""
+        try:
+            return episode.decide(
+                self.state, self.candidates, allowed=self.allowed, scorer=self.scorer
+            )
+        except Exception:  # noqa: BLE001 - whatever it is, the agent goes on
+            _log.exception("decide failed key=%s", episode.key)
+            return None
+
+
+class Running:
+    """One episode that is not over. Safe for threads.
+
+    Attributes:
+        principal: Who started it.
+        touched: When somebody last asked, seconds of the monotonic clock.
+    """
+
+    def __init__(
+        self, episode: Episode, principal: str, journal: RunningJournal | None = None
+    ) -> None:
+        self.episode, self.principal, self._journal = episode, principal, journal
+        self.touched = time.monotonic()
+        self.lock = threading.Lock()
+        self.said = 0.0  # sum of rewards that count as the agent's own report
+        self.is_said = self.is_rewarded = False
+        self._queue: deque[Call] = deque()
+        self._next, self._mark = len(episode.steps), threading.Lock()
+        self._is_lossy = self._is_resumed = False
+
+    def resume(self, kept: Kept) -> None:
+        """Go on where a process that is gone was."""
+        for number, step in enumerate(kept.steps):
+            self.episode.retrace(step.state, step.decision, step.action)
+            for value in (v for n, v in kept.rewards if n == number):
+                self.episode.reward(value)
+        self.is_rewarded, self.is_said = bool(kept.rewards), bool(kept.said)
+        self.said, self._next = sum(kept.said), len(kept.steps)
+        self._is_lossy, self._is_resumed = kept.is_torn, True
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether a step could not be written down, so that nothing can be learned of it."""
+        return self._is_lossy
+
+    def put(self, call: Call) -> None:
+        """Queue a call; ``work`` is to be called once for each."""
+        with self._mark:
+            call.number = self._next if call.step is None else call.step
+            self._next += call.number == self._next
+            self._queue.append(call)
+
+    def work(self) -> None:
+        """Run the oldest call that waits; another thread may have done so."""
+        with self.lock:
+            if self._queue:
+                self._run(self._queue.popleft())
+
+    def drain(self) -> None:
+        """Run all that wait; the lock must be held."""
+        while self._queue:
+            self._run(self._queue.popleft())
+
+    def _run(self, call: Call) -> None:
+        taken = self.episode.steps
+        if self.episode.receipt is not None:
+            call.refuse(Conflict(f"episode {self.episode.key!r} is over; start another one"))
+            return
+        if call.step is not None and call.step != len(taken):
+            self._again(call, len(taken))
+            return
+        try:
+            call.run(self.episode, self._note)
+        except JitRLError:
+            self._is_lossy = True
+            _log.exception("step lost key=%s step=%d", self.episode.key, len(taken))
+
+    def _note(self, number: int) -> None:
+        if self._journal is not None:
+            step = self.episode.steps[number]
+            if step.decision is not None:
+                self._journal.step(self.episode.key, number, step.state, step.action, step.decision)
+
+    def reward(self, value: float, is_trusted: bool) -> None:
+        """Reward the last step, or add to what the agent says of itself; the lock must be held.
+
+        Raises:
+            InputError: If the sum is too large.
+        """
+        key, last = self.episode.key, len(self.episode.steps) - 1
+        if is_trusted:
+            self.episode.reward(value)
+            self.is_rewarded = True
+            if self._journal is not None:
+                self._journal.reward(key, last, value)
+            return
+        self.said = given.total(self.said, value, "rewards of this episode")
+        self.is_said = True
+        if self._journal is not None:
+            self._journal.said(key, value)
+
+    def _again(self, call: Call, taken: int) -> None:
+        """Answer a call for a step that was taken if it asks the same, else refuse it."""
+        number, key = call.step or 0, self.episode.key
+        if number > taken and (self._is_lossy or self._is_resumed):
+            self._is_lossy = True  # a power cut took the last steps
+            call.give_up()
+            return
+        if number > taken:
+            call.refuse(
+                Conflict(f"step {number} of {key!r} comes after step {taken}, not yet taken")
+            )
+            return
+        step = self.episode.steps[number]
+        decision = step.decision
+        if step.state != call.state or decision is None or not _is_same(decision, call.candidates):
+            call.refuse(
+                Conflict(f"step {number} of {key!r} was decided in another state or among others")
+            )
+            return
+        degraded = decision.reason if decision.mode == "off" else ""
+        call.answer(Answer(number, step.action, degraded, decision))
+
+
+def _is_same(decision: Decision, candidates: tuple[Candidate, ...]) -> bool:
+    """Whether a decision was made among these."""
+    asked = [(c.action, c.logit) for c in decision.candidates if c.source != "memory"]
+    return asked == [(c.action, c.logit) for c in candidates]
+
+
+def checked_step(step: int | None) -> int | None:
+    """``step``, if it can be the number of one.
+
+    Raises:
+        InputError: If it is negative.
+    """
+    if step is not None and step < 0:
+        raise InputError(f"step is {step}; steps are counted from 0")
+    return step

@@ -1,0 +1,175 @@
+"""What is there after the service is started again, killed or not."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from jitrl.errors import StoreError
+from jitrl.ports import Receipt
+from jitrl.service.desk import Desk, Limits
+from jitrl.service.errors import Conflict
+from jitrl.service.journal import RunningJournal
+from jitrl.service.once import Once
+
+YES_NO = {"yes": 1.0, "no": 0.0}
+LIMITS = Limits(deadline=30.0)
+
+
+def opened(tmp_path):
+    return Desk(tmp_path / "a.db", limits=LIMITS, is_kept=True)
+
+
+def test_a_running_episode_goes_on_after_a_restart(tmp_path):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", scope="s", key="k", principal="agent 1")
+        desk.episodes.decide("k", "page 0", YES_NO, step=0)
+        desk.episodes.reward("k", 0.25, is_trusted=True)
+        desk.episodes.decide("k", "page 1", YES_NO, step=1)
+    with opened(tmp_path) as desk:
+        seat = desk.episodes.find("k")
+        assert (seat.status, seat.steps, seat.task, seat.scope) == ("running", 2, "t", "s")
+        assert desk.episodes.decide("k", "page 1", YES_NO, step=1).step == 1  # asked again
+        desk.episodes.decide("k", "page 2", YES_NO, step=2)
+        desk.outcome("k", 1.0, basis="test", is_trusted=True)
+        rows = desk.rows()
+        assert [(r.step, r.state.text, r.reward) for r in reversed(rows)] == [
+            (0, "page 0", 0.25),
+            (1, "page 1", 0.0),
+            (2, "page 2", 1.0),
+        ]
+        assert rows[1].next_state.text == "page 2"
+        assert desk.memory.store.episode("k").principal == "agent 1"
+    with opened(tmp_path) as desk:
+        assert (desk.episodes.find("k").status, len(desk.episodes)) == ("terminated", 0)
+
+
+def test_decisions_after_a_restart_are_those_of_an_episode_that_never_stopped(tmp_path):
+    def learned(desk):
+        for number in range(4):
+            key = f"{number}"
+            desk.episodes.start("t", key=key)
+            chosen = desk.episodes.decide(key, "page", YES_NO).action
+            desk.outcome(key, chosen == "no", basis="test", is_trusted=True)
+        desk.episodes.start("t", key="k")
+        desk.episodes.decide("k", "page", YES_NO)
+
+    with opened(tmp_path) as desk:
+        learned(desk)
+        whole = desk.episodes.decide("k", "page", YES_NO)
+    other = tmp_path / "other"
+    other.mkdir()
+    with opened(other) as desk:
+        learned(desk)
+    with opened(other) as desk:
+        resumed = desk.episodes.decide("k", "page", YES_NO)
+        assert resumed.decision.candidates == whole.decision.candidates
+
+
+def test_what_an_agent_said_of_itself_survives_a_restart_as_such(tmp_path):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k")
+        desk.episodes.decide("k", "page", YES_NO)
+        desk.episodes.reward("k", 0.5)
+    with opened(tmp_path) as desk:
+        desk.episodes.reward("k", 0.25)
+        desk.episodes.close("k")
+        (row,) = desk.rows()
+        assert (row.reward, row.basis) == (0.75, "agent_self_report")
+
+
+KILLED = """
+import os, sys
+from jitrl.service.desk import Desk
+desk = Desk(sys.argv[1], is_kept=True)
+desk.episodes.start("t", key="k")
+for step in range(3):
+    desk.episodes.decide("k", f"page {step}", {"yes": 1.0, "no": 0.0}, step=step)
+print("answered", flush=True)
+os._exit(9)
+"""
+
+
+def test_a_killed_process_loses_no_step_that_was_answered(tmp_path):
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "a.db")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (9, "answered\n"), done.stderr
+    with opened(tmp_path) as desk:
+        assert desk.episodes.find("k").steps == 3
+
+
+def test_steps_that_a_power_cut_took_leave_an_agent_that_goes_on_and_nothing_is_learned(tmp_path):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k")
+        for step in range(2):
+            desk.episodes.decide("k", f"page {step}", YES_NO, step=step)
+    (file,) = (tmp_path / "a.running").glob("*.episode")
+    file.write_bytes(file.read_bytes()[:-5])
+    with opened(tmp_path) as desk:
+        assert desk.episodes.find("k").steps == 1
+        answer = desk.episodes.decide("k", "page 2", YES_NO, step=2)
+        assert (answer.action, answer.degraded) == ("yes", "deadline")
+        desk.outcome("k", True, basis="test", is_trusted=True)
+        assert (desk.rows(), desk.episodes.find("k").status) == ([], "aborted")
+
+
+def test_an_episode_that_was_stored_when_the_process_died_is_not_begun_again(tmp_path):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k")
+        desk.episodes.decide("k", "page", YES_NO)
+        (file,) = (tmp_path / "a.running").glob("*.episode")
+        shutil.copy(file, tmp_path / "kept")
+        desk.episodes.close("k")
+    shutil.copy(tmp_path / "kept", file)
+    with opened(tmp_path) as desk:
+        assert (desk.episodes.find("k").status, file.exists()) == ("terminated", False)
+
+
+def test_running_episodes_belong_to_one_process_at_a_time(tmp_path):
+    folder = tmp_path / "a.running"
+    first = RunningJournal(folder)
+    with pytest.raises(StoreError, match="another service"):
+        RunningJournal(folder)
+    first.close()
+    RunningJournal(folder).close()
+
+
+def test_what_was_said_under_a_key_is_known_after_a_restart(tmp_path):
+    path = tmp_path / "a.said"
+    receipt = Receipt("k", 3, 1)
+    once = Once(path)
+    with once.saying("1", b"what") as said:
+        assert said.receipt is None
+        said.receipt = receipt
+    once.close()
+    once = Once(path)
+    with once.saying("1", b"what") as said:
+        assert said.receipt == receipt
+    with pytest.raises(Conflict), once.saying("1", b"else"):
+        pass
+    once.close()
+
+
+def test_what_failed_under_a_key_may_be_said_again(tmp_path):
+    once = Once(tmp_path / "a.said")
+    with pytest.raises(StoreError), once.saying("1", b"what"):
+        raise StoreError("no room")
+    with once.saying("1", b"what") as said:
+        assert said.receipt is None
+        with pytest.raises(Conflict, match="being done"), once.saying("1", b"what"):
+            pass
+    once.close()
+
+
+def test_no_file_is_left_open_when_a_desk_is_closed(tmp_path):
+    if not os.path.isdir("/proc/self/fd"):
+        pytest.skip("needs Linux")
+    opened(tmp_path).close()
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with opened(tmp_path) as desk:
+            desk.episodes.start("t", key="k")
+            desk.episodes.decide("k", "page", YES_NO)
+    assert len(os.listdir("/proc/self/fd")) == before

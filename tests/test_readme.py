@@ -165,6 +165,8 @@ def test_commands_of_a_page_are_taken_by_the_command_line(page):
     for words in invocations(page):
         command = typer.main.get_command(build(COMMANDS))
         while hasattr(command, "commands"):
+            if command.invoke_without_command and words[:1] not in [[n] for n in command.commands]:
+                break
             command, words = command.commands[words[0]], words[1:]
         given = command.make_context("jitrl", words).params
         for option, (group, name) in OPTIONS.items():

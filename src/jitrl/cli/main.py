@@ -33,10 +33,11 @@ COMMANDS = {
     "tune": "Search settings for your own tasks, judged on held-out ones.",
     "evaluator": "Compare evaluators with outcomes and people, and label steps by hand.",
     "doctor": "Say what ails a memory, a run or a comparison, and one remedy for each finding.",
-    "mcp": "Offer a memory to an agent's model as an MCP server.",
     "cost": "Set what learning at inference costs beside fine-tuning.",
     "bench": "Measure retrieval, decisions, learning and its choices; score finished web tasks.",
     "proxy": "Let agents in any language learn: a proxy for chat completions with tools.",
+    "mcp": "Offer a memory to an agent's model as an MCP server.",
+    "serve": "Serve memories over HTTP, and look after the keys of callers.",
     "config": "Show the settings in force and where each comes from.",
 }
 """Commands in the order of `--help`. Each is a module of this package, or the module ``command`` in

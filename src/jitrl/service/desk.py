@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from functools import partial
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 
@@ -19,6 +19,7 @@ from jitrl.api import JitRL
 from jitrl.config import Memory, Settings
 from jitrl.errors import InputError
 from jitrl.ports import DecisionRecord, Receipt
+from jitrl.ports.rules import RuleStore
 from jitrl.service.episodes import SELF, Episodes, Limits
 from jitrl.service.errors import Conflict, Unknown
 from jitrl.service.journal import RunningJournal
@@ -139,7 +140,7 @@ class Desk:
         self, *, scope: str | None = None, status: RuleStatus | None = None
     ) -> Sequence[Rule]:
         """Rules of the memory, in the order they came."""
-        return self.memory.store.rules(scope=scope, status=status)  # type: ignore[attr-defined]
+        return cast(RuleStore, self.memory.store).rules(scope=scope, status=status)
 
     # --- undoing -------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from jitrl.cli.bench import (
     paper,
     rules,
     search,
+    serve,
     transfer,
     webarena,
 )
@@ -35,3 +36,4 @@ app.command()(credit.credit)
 app.command()(webarena.webarena)
 app.command()(search.search)
 app.command()(decide.decide)
+app.command()(serve.serve)

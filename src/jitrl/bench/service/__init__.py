@@ -1,0 +1,1 @@
+"""Load and soak of the decision service."""

@@ -1,0 +1,387 @@
+"""A client of the service, in Python: the library's two calls over HTTP.
+
+``decide`` never fails the agent: where the service cannot be reached, or fails, the choice is the
+model's own and says ``degraded``. Such a step is unknown to the service, so the rest of its episode
+is decided alike and nothing is learned from it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from types import TracebackType
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from jitrl.errors import JitRLError, MissingExtra
+from jitrl.types import Basis, EpisodeStatus, RowStatus, RuleStatus, State
+
+try:
+    import httpx
+except ImportError as error:
+    raise MissingExtra("the client needs httpx: pip install 'jitrl[server]'") from error
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+_TRIES = 2
+_SERVER = 500  # from this status on the service is at fault
+_BUSY = 429
+
+
+class Refused(JitRLError):
+    """The service answered with a problem.
+
+    Attributes:
+        status: Of HTTP.
+    """
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(f"{detail} ({status})")
+        self.status = status
+
+
+class Unreachable(JitRLError):
+    """The service gave no answer."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What to do; see the service's own description of each value."""
+
+    action: str
+    decision: str = ""
+    step: int = 0
+    degraded: bool = False
+    reason: str = ""
+    changed: bool = False
+    probability: float | None = None
+    prior: float | None = None
+    propensity: float | None = None
+    source: str = "caller"
+    mode: str = "act"
+    holdout: bool = False
+    version: int | None = None
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """An episode as the service has it."""
+
+    id: str
+    key: str
+    task: str
+    scope: str
+    status: str
+    holdout: bool
+    steps: int
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What was stored."""
+
+    episode: str
+    version: int
+    rows: int
+    duplicate: bool
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A row of the memory."""
+
+    id: int
+    episode: str
+    step: int
+    task: str
+    scope: str
+    state: dict[str, str]
+    action: str
+    reward: float
+    ret: float
+    basis: str
+    evaluator: str
+    told: bool
+    principal: str
+    source: str
+    status: str
+    version: int
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """A page of rows; ``next`` is ``before`` of the next page."""
+
+    rows: list[Row]
+    next: int | None
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A rule in words."""
+
+    id: str
+    text: str
+    scope: str
+    kind: str
+    status: str
+    reason: str
+    author: str
+    version: int
+
+
+class Marked(msgspec.Struct, frozen=True):
+    """How many rows changed."""
+
+    status: str
+    changed: int
+    version: int
+
+
+class Client:
+    """A service, for any number of threads.
+
+    Args:
+        address: As ``jitrl serve`` prints it: ``http://127.0.0.1:8321``.
+        key: As ``jitrl serve keys add`` printed it.
+        timeout: Seconds for an answer.
+        patience: Seconds for a decision; then the choice is the model's own.
+        transport: How ``httpx`` sends; its own way if ``None``.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        key: str,
+        *,
+        timeout: float = 60.0,
+        patience: float = 2.0,
+        transport: Any = None,
+    ) -> None:
+        self.patience = patience
+        self._http = httpx.Client(
+            base_url=address,
+            headers={"Authorization": f"Bearer {key}"},
+            timeout=timeout,
+            transport=transport,
+        )
+
+    def close(self) -> None:
+        """Hang up; may be called twice."""
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def episode(self, task: str, *, scope: str = "", key: str | None = None) -> RemoteEpisode:
+        """One run at ``task``, as a context manager; see ``jitrl.JitRL.episode``."""
+        return RemoteEpisode(self, task, scope, key)
+
+    def outcome(
+        self,
+        episode: str,
+        value: float | bool | None,
+        *,
+        basis: Basis = "agent_self_report",
+        evaluator: str = "outcome",
+        told: bool = False,
+        once: str = "",
+    ) -> Receipt:
+        """Tell, correct or (``None``) withdraw how an episode ended.
+
+        Args:
+            episode: Id of the episode.
+            once: Idempotency key.
+
+        Raises:
+            Refused: If the service does not take it.
+            Unreachable: If it gave no answer.
+        """
+        body = {"value": value, "basis": basis, "evaluator": evaluator, "told": told}
+        headers = {"Idempotency-Key": once} if once else {}
+        return self._post(f"/v1/episodes/{episode}/outcomes", body, Receipt, headers=headers)
+
+    def decision(self, id: str) -> dict[str, Any]:
+        """A decision with every number that made it. Errors as ``outcome``."""
+        return self._get(f"/v1/decisions/{id}", {}, dict[str, Any])
+
+    def rows(
+        self,
+        *,
+        limit: int = 100,
+        before: int | None = None,
+        scope: str | None = None,
+        status: RowStatus | None = None,
+        episode: str | None = None,
+    ) -> Rows:
+        """Rows of the memory, the newest first. Errors as ``outcome``."""
+        asked = {
+            "limit": limit,
+            "before": before,
+            "scope": scope,
+            "status": status,
+            "episode": episode,
+        }
+        return self._get("/v1/memory", asked, Rows)
+
+    def rules(self, *, scope: str | None = None, status: RuleStatus | None = None) -> list[Rule]:
+        """Rules in words. Errors as ``outcome``."""
+        found = self._get("/v1/rules", {"scope": scope, "status": status}, dict[str, list[Rule]])
+        return found["rules"]
+
+    def quarantine(
+        self, *, row: int | None = None, episode: str | None = None, reason: str = ""
+    ) -> Marked:
+        """Keep a row, or all of an episode, out of every decision. Errors as ``outcome``."""
+        return self._mark("quarantine", row, episode, reason)
+
+    def restore(
+        self, *, row: int | None = None, episode: str | None = None, reason: str = ""
+    ) -> Marked:
+        """Let them take part again. Errors as ``outcome``."""
+        return self._mark("restore", row, episode, reason)
+
+    def _mark(self, verb: str, row: int | None, episode: str | None, reason: str) -> Marked:
+        at = f"/v1/memory/{row}" if row is not None else f"/v1/episodes/{episode}"
+        return self._post(f"{at}:{verb}", {"reason": reason}, Marked)
+
+    def _get(self, path: str, asked: Mapping[str, Any], kind: type[T]) -> T:
+        known = {name: value for name, value in asked.items() if value is not None}
+        return self._sent("GET", path, kind, params=known)
+
+    def _post(self, path: str, body: Mapping[str, Any], kind: type[T], **more: Any) -> T:
+        return self._sent("POST", path, kind, json=body, **more)
+
+    def _sent(self, method: str, path: str, kind: type[T], *, tries: int = 1, **how: Any) -> T:
+        for left in reversed(range(tries)):
+            try:
+                answer = self._http.request(method, path, **how)
+                break
+            except httpx.TransportError as error:
+                if not left:
+                    raise Unreachable(
+                        f"{self._http.base_url} gave no answer: {type(error).__name__}: {error}"
+                    ) from error
+        if answer.is_success:
+            return msgspec.json.decode(answer.content, type=kind)
+        raise Refused(answer.status_code, _detail(answer))
+
+
+class RemoteEpisode:
+    """One run: ``decide`` at each step, ``outcome`` or ``close`` at the end. For one thread.
+
+    Leaving the ``with`` block without either closes it: as truncated, or as aborted if an exception
+    ended it.
+
+    Attributes:
+        id: For addresses; "" where the service could not be reached at the start.
+        is_lost: Whether a step is unknown to the service.
+    """
+
+    def __init__(self, client: Client, task: str, scope: str, key: str | None) -> None:
+        self._client, self._step = client, 0
+        self.id, self.is_lost, self._is_over = "", False, False
+        body = {"task": task, "scope": scope, **({} if key is None else {"key": key})}
+        try:
+            seat = client._post("/v1/episodes", body, Seat, tries=_TRIES if key else 1)
+        except (Unreachable, Refused) as error:
+            self._lose(error)
+            return
+        self.id, self._step = seat.id, seat.steps
+
+    def decide(
+        self,
+        state: str | State,
+        candidates: Mapping[str, float],
+        *,
+        more: Collection[str] = (),
+        scorer: str = "caller",
+    ) -> Choice:
+        """The choice at the next step; the model's own where the service cannot be heard.
+
+        Args:
+            more: Other actions that can be executed here; the memory may bring them in.
+
+        Raises:
+            Refused: If a value cannot be used, or the episode is over.
+        """
+        own = max(candidates, key=lambda action: candidates[action]) if candidates else ""
+        if self.is_lost:
+            return Choice(own, degraded=True, reason="unreachable", step=self._step)
+        where = state if isinstance(state, str) else _parts(state)
+        body = {
+            "state": where,
+            "candidates": candidates,
+            "more": list(more),
+            "step": self._step,
+            "scorer": scorer,
+        }
+        path, wait = f"/v1/episodes/{self.id}/decide", self._client.patience
+        try:
+            made = self._client._post(path, body, Choice, tries=_TRIES, timeout=wait)
+        except (Unreachable, Refused) as error:
+            self._lose(error)
+            return Choice(own, degraded=True, reason="unreachable", step=self._step)
+        self._step += 1
+        return made
+
+    def reward(self, value: float) -> None:
+        """Reward of the step just decided. Errors as ``Client.outcome``."""
+        if not self.is_lost:
+            body = {"reward": value, "step": self._step - 1}
+            self._client._post(f"/v1/episodes/{self.id}/steps", body, Seat)
+
+    def outcome(self, value: float | bool, **said: Any) -> Receipt | None:
+        """How it ended; ``None`` where a step was lost, so that nothing may be learned.
+
+        Takes what ``Client.outcome`` takes. Errors as there.
+        """
+        if self.is_lost:
+            self.close("aborted")
+            return None
+        receipt = self._client.outcome(self.id, value, **said)
+        self._is_over = True
+        return receipt
+
+    def close(self, status: EpisodeStatus = "terminated") -> None:
+        """It is over; the outcome may come later. Errors as ``Client.outcome``."""
+        self._is_over = True
+        if not self.id:
+            return
+        try:
+            path = f"/v1/episodes/{self.id}/close"
+            self._client._post(path, {"status": "aborted" if self.is_lost else status}, Receipt)
+        except (Unreachable, Refused):
+            if not self.is_lost:
+                raise
+
+    def _lose(self, error: Unreachable | Refused) -> None:
+        """Go on without the service, unless it is the caller who is at fault."""
+        if isinstance(error, Refused) and error.status < _SERVER and error.status != _BUSY:
+            raise error
+        _log.warning("service not heard episode=%s error=%s", self.id, error)
+        self.is_lost = True
+
+    def __enter__(self) -> RemoteEpisode:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> Literal[False]:
+        if not self._is_over:
+            self.close("truncated" if error is None else "aborted")
+        return False
+
+
+def _parts(state: State) -> dict[str, str]:
+    return {"text": state.text, "context": state.context, "place": state.place}
+
+
+def _detail(answer: Any) -> str:
+    try:
+        return str(msgspec.json.decode(answer.content)["detail"])
+    except (msgspec.DecodeError, KeyError, TypeError):
+        return f"{answer.text[:200]}"

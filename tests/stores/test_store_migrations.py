@@ -51,7 +51,7 @@ def version_of(db: sqlite3.Connection) -> int:
 
 def without_rules(db: sqlite3.Connection) -> None:
     """As schema 2 was."""
-    for table in ("rule_use", "change_rule", "contrast", "rule"):
+    for table in ("snapshot", "rule_use", "change_rule", "contrast", "rule"):
         db.execute(f"DROP TABLE {table}")
 
 
@@ -94,6 +94,21 @@ def test_a_file_of_schema_2_keeps_its_episodes_and_takes_rules(
         store.add_rules([rule], [sample_contrast()])
         played(store, "e3", [(rule.id, True)])
         assert (store.head(), len(store.rule_uses()[rule.id])) == (4, 1)
+        assert store.check() == []
+    assert described(db) == tables
+    assert version_of(db) == NOW
+
+
+def test_a_file_of_schema_3_keeps_its_episodes_and_takes_snapshots(
+    old: Path, db: sqlite3.Connection
+) -> None:
+    tables = described(db)
+    db.execute("DROP TABLE snapshot")
+    db.execute("PRAGMA user_version = 3")
+    with SQLiteStore(old) as store:
+        assert [episode.key for episode in store.episodes()] == ["e1", "e2"]
+        assert store.versions.name("now").version == store.head()
+        assert [one.name for one in store.versions.snapshots()] == ["now"]
         assert store.check() == []
     assert described(db) == tables
     assert version_of(db) == NOW

@@ -61,7 +61,16 @@ _QUERIES = (
         "no row of an unscored episode is in use",
         """SELECT 'row ' || r.id FROM row r JOIN judgment j ON j.id = r.judgment_id
         WHERE r.status <> 2 AND (j.rewards IS NULL
-            OR j.id <> (SELECT max(id) FROM judgment WHERE episode_id = j.episode_id))""",
+            OR j.id <> (SELECT max(id) FROM judgment WHERE episode_id = j.episode_id)
+            AND NOT EXISTS (SELECT 1 FROM change_row w JOIN change c USING (memory_id, version)
+                WHERE w.row_id = r.id AND c.kind <> 'retire' AND c.version >
+                    (SELECT max(version) FROM judgment WHERE episode_id = j.episode_id)))""",
+    ),
+    (
+        "no step has two rows that are active",
+        """SELECT 'step ' || r.step || ' of episode ' || e.key FROM row r
+        JOIN judgment j ON j.id = r.judgment_id JOIN episode e ON e.id = j.episode_id
+        WHERE r.status = 0 GROUP BY e.id, r.step HAVING count(*) > 1""",
     ),
     (
         "a judgment has one reward per step, or a reason",

@@ -70,7 +70,7 @@ def commit(db: sqlite3.Connection, memory_id: int, new: Prepared) -> Receipt:
         rows,
         ids,
         held=None if record.is_quarantined else record.quarantined,
-        reason="",
+        reason=str(record.judgment.info.get("admission", "")),
         at=time.time(),
     )
     return Receipt(key, version, len(rows))
@@ -179,6 +179,8 @@ def set_status(
         is_marked = is_marked or done.rowcount > 0
     before = writes.STATUS["active" if mark else "quarantined"]
     changed = sorted(i for i, (_, now) in touched.items() if now == before)
+    if not mark:
+        changed = stream.restorable(db, changed)
     if changed or is_marked:
         named.update(touched[i][0] for i in changed)
         writes.put_status(

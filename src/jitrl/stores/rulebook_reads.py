@@ -186,14 +186,26 @@ def counts(
 
 
 def tainted(
-    db: sqlite3.Connection, memory_id: int, scope: str | None
+    db: sqlite3.Connection, memory_id: int, scope: str | None, also: Collection[str] = ()
 ) -> dict[str, tuple[str, ...]]:
-    """Rules that rest on episodes in quarantine, by themselves or by their parents."""
-    query = "SELECT key FROM episode WHERE memory_id = ? AND quarantined"
-    bad = {key for (key,) in db.execute(query, (memory_id,))}
+    """Rules that rest on episodes in quarantine, by themselves or by their parents.
+
+    An episode is, too, if a single row of it is.
+
+    Args:
+        also: Episodes that count as if they were.
+    """
+    known_contrasts = contrasts(db, memory_id)
+    named = {key for c in known_contrasts for key in (*c.good, *c.bad)}
+    query = f"""SELECT key FROM episode e WHERE memory_id = :memory AND key {_IN}
+        AND (quarantined OR EXISTS (SELECT 1 FROM judgment j JOIN row r
+            ON r.id BETWEEN j.first_row AND j.first_row + j.rows - 1
+            WHERE j.episode_id = e.id AND r.status = 1))"""
+    bad = {key for (key,) in db.execute(query, {"memory": memory_id, "ids": _json(named)})}
+    bad |= named.intersection(also)
     if not bad:
         return {}
-    on = {c.id: bad.intersection((*c.good, *c.bad)) for c in contrasts(db, memory_id)}
+    on = {c.id: bad.intersection((*c.good, *c.bad)) for c in known_contrasts}
     known = {record.rule.id: record.rule for record in records(db, memory_id)}
     out: dict[str, tuple[str, ...]] = {}
     for rule in known.values():

@@ -11,7 +11,7 @@ from jitrl.errors import StoreError, StoreVersionError
 APPLICATION_ID = 0x4A695452
 """Marks an SQLite file as ours (``JiTR``)."""
 
-VERSION = 3
+VERSION = 4
 """Schema this package reads and writes (``PRAGMA user_version``)."""
 
 Migration = Callable[[sqlite3.Connection], object]
@@ -19,6 +19,7 @@ Migration = Callable[[sqlite3.Connection], object]
 MIGRATIONS: Mapping[int, Migration] = {
     1: lambda db: db.execute("ALTER TABLE judgment ADD COLUMN info TEXT NOT NULL DEFAULT '{}'"),
     2: lambda db: [db.execute(statement) for statement in RULE_TABLES],
+    3: lambda db: db.execute(SNAPSHOT_TABLE),
 }
 """From version n to n + 1, by n. Runs inside one transaction; must not commit."""
 
@@ -76,6 +77,16 @@ RULE_TABLES: tuple[str, ...] = (
         PRIMARY KEY(episode_id, rule_id)) WITHOUT ROWID""",
     "CREATE INDEX rule_use_rule ON rule_use(rule_id)",
 )
+
+# What version 4 added. Names of versions; written once.
+SNAPSHOT_TABLE = """CREATE TABLE snapshot(
+        memory_id INTEGER NOT NULL REFERENCES memory,
+        name TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        at REAL NOT NULL,
+        reason TEXT NOT NULL,
+        principal TEXT NOT NULL,
+        PRIMARY KEY(memory_id, name)) WITHOUT ROWID"""
 
 # What VERSION looks like. A new version changes these statements and adds a migration that gives
 # a file of the version before the same tables.
@@ -194,6 +205,7 @@ TABLES = (
         row_id INTEGER NOT NULL REFERENCES row,
         PRIMARY KEY(memory_id, version, row_id)) WITHOUT ROWID""",
     *RULE_TABLES,
+    SNAPSHOT_TABLE,
 )
 
 _NAMES = frozenset(table.split("(")[0].split()[2] for table in TABLES if "TABLE" in table)

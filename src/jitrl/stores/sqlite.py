@@ -25,6 +25,7 @@ from jitrl.stores.records import (
     parse_decision_id,
 )
 from jitrl.stores.stats import Stats
+from jitrl.stores.versions import Versions
 from jitrl.types import (
     Contrast,
     Episode,
@@ -39,10 +40,8 @@ from jitrl.types import (
     ScoredUse,
 )
 
-_PAGE = 256
-"""Changes or decisions that are read in one transaction."""
-_EPISODE_PAGE = 16
-"""Episodes that are read in one transaction; each may hold hundreds of kilobytes."""
+_PAGE = 256  # changes or decisions that are read in one transaction
+_EPISODE_PAGE = 16  # episodes; each may hold hundreds of kilobytes
 
 
 class SQLiteStore:
@@ -94,8 +93,7 @@ class SQLiteStore:
 
     def _made(self, db: sqlite3.Connection) -> int:
         db.execute("INSERT OR IGNORE INTO memory(name) VALUES (?)", (self.memory,))
-        query = "SELECT id FROM memory WHERE name = ?"
-        return int(db.execute(query, (self.memory,)).fetchone()[0])
+        return self._found(readonly=False)
 
     def __enter__(self) -> SQLiteStore:
         return self
@@ -218,8 +216,13 @@ class SQLiteStore:
         """Remember the settings that derive rows (``gamma`` …), for a later rebuild or import."""
         check_json(settings, "settings")
         with self._db.writing() as db:
-            text = msgspec.json.encode(settings).decode()
-            db.execute("UPDATE memory SET config = ? WHERE id = ?", (text, self._id))
+            values = msgspec.json.encode(settings).decode(), self._id
+            db.execute("UPDATE memory SET config = ? WHERE id = ?", values)
+
+    @property
+    def versions(self) -> Versions:
+        """Its versions: names for them, going back to one, and which rows came from whom."""
+        return Versions(self._db.reading, self._db.writing, self._id)
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -227,8 +230,7 @@ class SQLiteStore:
         """What ``configure`` remembered; empty if nothing."""
         with self._db.reading() as db:
             (text,) = db.execute("SELECT config FROM memory WHERE id = ?", (self._id,)).fetchone()
-        found: dict[str, Any] = msgspec.json.decode(text)
-        return found
+        return msgspec.json.decode(text, type=dict[str, Any])
 
     def head(self) -> int:
         """Newest version; a commit by any process counts at the next call."""
@@ -283,9 +285,8 @@ class SQLiteStore:
             StoreError: If there is none of that key.
         """
         with self._db.reading() as db:
-            return stream.episode_rows(
-                stream.RowReader(), db, reads.must_find(db, self._id, key)[0]
-            )
+            (id, *_) = reads.must_find(db, self._id, key)
+            return stream.episode_rows(stream.RowReader(), db, id)
 
     def episodes(self, *, scope: str | None = None, task: str | None = None) -> Iterator[Episode]:
         """Journaled episodes in the order they were committed."""

@@ -208,3 +208,19 @@ def rows_of(db: sqlite3.Connection, episode_id: int) -> dict[int, tuple[int, int
         (episode_id,),
     )
     return {i: (episode_id, status) for i, status in found}
+
+
+def restorable(db: sqlite3.Connection, ids: Collection[int]) -> list[int]:
+    """Those of ``ids`` that may become active: a step has one row, of the newest judgment.
+
+    It matters after a rollback only, which can make a row of an earlier judgment active.
+    """
+    found: dict[tuple[int, int], int] = {}
+    query = """SELECT r.id, j.episode_id, r.step, EXISTS (SELECT 1 FROM judgment k JOIN row o
+            ON o.id BETWEEN k.first_row AND k.first_row + k.rows - 1
+            WHERE k.episode_id = j.episode_id AND o.step = r.step AND o.status = 0)
+        FROM row r JOIN judgment j ON j.id = r.judgment_id WHERE r.id"""
+    for row, episode, step, is_taken in in_chunks(db, query, ids):
+        if not is_taken:
+            found[episode, step] = max(row, found.get((episode, step), 0))
+    return sorted(found.values())

@@ -15,17 +15,21 @@ from typing import Any, Literal
 from jitrl import config, given, registry
 from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory, Settings
+from jitrl.core.admission import may_assert
 from jitrl.episode import Episode
-from jitrl.errors import MixedMemory, RepeatedKey, StoreError
+from jitrl.errors import MixedMemory, NotAllowed, RepeatedKey, StoreError
 from jitrl.evaluators.checks import Function
-from jitrl.memory.explain import Explanation, Journal, explain, replay
+from jitrl.memory.explain import Explanation, Journal, explain
+from jitrl.memory.replay import Turned, compared, replay
 from jitrl.models.vectors import Remembered
 from jitrl.ports import Evaluator, Receipt, Writer
 from jitrl.run.derivation import remember
 from jitrl.run.embedding import remembered
 from jitrl.run.folder import ledger
 from jitrl.run.judging import evaluator_named, handed, written
+from jitrl.stores.selection import Selection
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.stores.versions import Moved, Snapshot, Versions
 from jitrl.telemetry import Tracing
 from jitrl.types import Basis, Outcome
 
@@ -132,10 +136,12 @@ class JitRL:
             ModelError, BudgetExceeded: If a model that judges could not be asked; nothing changes.
             StoreError: If there is no episode of that key.
             InputError: If the value is not finite, the basis is not known, or a text is none.
+            NotAllowed: If the principal may not assert that basis.
         """
         key = given.name(key, "key")
         who = given.text(principal, "principal") or self.settings.principal
         said = given.outcome(value, basis, evaluator, told, who)
+        self._check_assertion(said)
         if self.tracing is None:
             receipt = self._rederive(key, said)
         else:
@@ -151,11 +157,23 @@ class JitRL:
         if said is not None and before.steps:
             given.total(before.steps[-1].reward, said.value, "the last reward and the outcome")
         episode = replace(before, outcome=said)
-        judgment = self.agent.evaluator.judge(episode)
-        rows = self.agent.derive(episode, judgment)
+        judgment, rows, why = self.agent.judged(episode, is_new=False)
         if rows:
             self._remember()
-        return self.store.rederive(key, said, judgment, rows)
+        receipt = self.store.rederive(key, said, judgment, rows)
+        return receipt if receipt.duplicate else replace(receipt, objection=why)
+
+    def _check_assertion(self, said: Outcome | None) -> None:
+        """Refuse a trusted basis from a principal who may not assert one."""
+        admission = self.agent.admission
+        if said is None or may_assert(said.principal, said.basis, self.agent.trusted, admission):
+            return
+        known = ", ".join(sorted(admission.asserting or ())) or "nobody"
+        raise NotAllowed(
+            f"principal {said.principal!r} may not say that an outcome rests on {said.basis!r}; "
+            f"that may {known} (admission.asserting). Tell it with basis='user_feedback' or "
+            "'agent_self_report'"
+        )
 
     def _remember(self) -> None:
         """Have the memory remember what rows are derived with, unless it holds some already."""
@@ -201,14 +219,8 @@ class JitRL:
             ConfigError: If a decision was made under another rule than this memory's.
         """
         rows = given.row_ids(without, "without")
-        unknown = set(rows)
-        for change in self.store.changes(0) if unknown else ():
-            unknown.difference_update(row.id for row in change.rows)
-            if not unknown:
-                break
-        if unknown:
-            raise StoreError(f"memory {self.memory!r} has no row {min(unknown)}")
-        return replay(self.agent, self._journal(), rows)
+        found = replay(self.agent, self._journal(), rows, strict=True)
+        return [one.id for one in found.turned]
 
     def _journal(self) -> Journal:
         """The store, if it gives back the decisions that it keeps."""
@@ -226,27 +238,98 @@ class JitRL:
         *,
         rows: Collection[int] = (),
         episodes: Collection[str] = (),
+        where: Selection | None = None,
         reason: str = "",
         principal: str = "",
     ) -> int:
         """Keep rows out of everything until they are restored; returns how many changed.
 
+        Args:
+            where: Rows by source, evaluator, basis, principal, scope or time.
+
         Raises:
             InputError: If an argument is of another kind than it should be.
             StoreError: If a row or episode does not exist; nothing changes then.
         """
-        return self._mark("quarantined", rows, episodes, reason, principal)
+        chosen = {*given.row_ids(rows, "rows"), *self._selected(where)}
+        return self._mark("quarantined", chosen, episodes, reason, principal)
 
     def restore(
         self,
         *,
         rows: Collection[int] = (),
         episodes: Collection[str] = (),
+        where: Selection | None = None,
         reason: str = "",
         principal: str = "",
     ) -> int:
         """Let quarantined rows take part again; returns how many changed. Errors as above."""
-        return self._mark("active", rows, episodes, reason, principal)
+        chosen = {*given.row_ids(rows, "rows"), *self._selected(where)}
+        return self._mark("active", chosen, episodes, reason, principal)
+
+    def _selected(self, where: Selection | None) -> Collection[int]:
+        return () if where is None else self._versions().select(where)
+
+    def _versions(self) -> Versions:
+        """The store's versions, if it has any."""
+        if not hasattr(self.store, "versions"):
+            raise StoreError(
+                f"store {type(self.store).__name__} has no 'versions': name rows or episodes, or "
+                "keep the memory in the store 'sqlite'"
+            )
+        versions: Versions = self.store.versions
+        return versions
+
+    def snapshot(self, name: str, *, reason: str = "", principal: str = "") -> Snapshot:
+        """Give the memory as it is now a name, to compare it with, read it, or go back to it.
+
+        Raises:
+            InputError: If the name is empty, a number, or taken.
+        """
+        name, reason = given.name(name, "name"), given.text(reason, "reason")
+        who = given.text(principal, "principal")
+        return self._versions().name(name, reason=reason, principal=who)
+
+    def diff(self, first: str | int, second: str | int) -> tuple[Turned, ...]:
+        """Stored decisions that would fall otherwise on one version than on another.
+
+        Args:
+            first, second: Snapshots or version numbers.
+
+        Raises:
+            InputError: If there is no such version.
+            StoreError: If there is no such snapshot.
+        """
+        one, other = (self._versions().number(given.version(v)) for v in (first, second))
+        return compared(self.agent, self._journal(), one, other).turned
+
+    def rollback(self, to: str | int, *, reason: str = "", principal: str = "") -> Moved:
+        """Make the memory what it was: all that came after ``to`` is set aside.
+
+        Decisions are bit for bit those of that time. ``undo`` takes it back.
+
+        Args:
+            to: A snapshot or a version number.
+
+        Raises:
+            InputError: If there is no such version.
+            StoreError: If there is no such snapshot.
+        """
+        version = self._versions().number(given.version(to))
+        reason, who = given.text(reason, "reason"), given.text(principal, "principal")
+        return self._versions().rollback(version, reason=reason, principal=who)
+
+    def undo(
+        self, first: int, last: int | None = None, *, reason: str = "", principal: str = ""
+    ) -> Moved:
+        """Take quarantines, restores or a rollback back: the entries ``first`` to ``last``.
+
+        Raises:
+            InputError: If there are no such entries, or one of them brought rows.
+        """
+        reason, who = given.text(reason, "reason"), given.text(principal, "principal")
+        end = first if last is None else last
+        return self._versions().undo(first, end, reason=reason, principal=who)
 
     def _mark(
         self,

@@ -37,6 +37,19 @@ class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[float, Meta(ge=0, le=1)] | None,
         Meta(description="Discount of returns; unset: the preset's."),
     ] = None
+    admission: Annotated[
+        Options,
+        Meta(description="Limits on what becomes memory, and on what comes of it, that differ."),
+    ] = msgspec.field(default_factory=dict)
+    snapshot: Annotated[
+        str, Meta(description="Snapshot that episodes read; unset: all that is known.")
+    ] = ""
+    canary: Annotated[
+        str, Meta(description="Snapshot that the share `canary_share` of episodes reads instead.")
+    ] = ""
+    canary_share: Annotated[
+        float, Meta(ge=0, le=1, description="Share of episodes, drawn at random, for `canary`.")
+    ] = 0.0
     evaluator: Annotated[str, Meta(min_length=1, description="Who scores finished episodes.")] = (
         "environment"
     )

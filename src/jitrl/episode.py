@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from jitrl.types import (
     EpisodeStatus,
     Prompt,
     Proposal,
+    Risk,
     State,
     Task,
     Transition,
@@ -71,7 +72,7 @@ class Episode:
         state: str | State,
         candidates: Candidates,
         *,
-        allowed: Collection[str] | None = None,
+        allowed: Collection[str] | Mapping[str, Risk] | None = None,
         scorer: str = "caller",
     ) -> Decision:
         """Choose among ``candidates``; ``.action`` of the result is the choice.
@@ -82,7 +83,9 @@ class Episode:
             state: Where the agent stands: a text, or a ``State``.
             candidates: Action → logit, or ``Candidate``s. Logits are natural-log scores.
             allowed: All actions that can be executed here. Candidates outside are dropped, and
-                actions that only the memory knows may join if they are named here.
+                actions that only the memory knows may join if they are named here. A mapping of
+                actions to ``read``, ``write`` or ``irreversible`` says what each may do, too: the
+                more that is, the less the memory may say for it.
             scorer: How the logits were made, for the record.
 
         Raises:
@@ -93,7 +96,7 @@ class Episode:
         here = given.state(state)
         scorer = given.text(scorer, "scorer")
         if allowed is not None:
-            allowed = given.names(allowed, "allowed")
+            allowed = given.allowed(allowed)
         choice = given.candidates(candidates, allowed)
         if self._span is None:
             return self._decide(here, choice, allowed, scorer)
@@ -214,6 +217,7 @@ class Episode:
 
         Raises:
             InputError: If the episode is over already, or a value cannot be used.
+            NotAllowed: If the principal may not assert that basis; ``finish`` may be called again.
             StoreError: If it could not be written; ``finish`` may be called again.
             ModelError, BudgetExceeded: If a model that judges could not be asked. The episode is
                 stored unscored; ``JitRL.outcome(key, None)`` has it judged again.
@@ -221,6 +225,7 @@ class Episode:
         self._open()
         who = given.text(principal, "principal") or self._jitrl.settings.principal
         said = given.outcome(outcome, basis, evaluator, told, who)
+        self._jitrl._check_assertion(said)
         status = given.status(status)
         if said is not None:
             last = self._rewards.get(len(self._steps) - 1)
@@ -281,7 +286,7 @@ class Episode:
 
     def _look(self, scorer: str) -> None:
         """Read the memory before a step is taken, so that what fails here has changed nothing."""
-        view = self._jitrl.agent.view(self.scope)
+        view = self._agent.view
         view.scored_by(scorer)
         if not (self.holdout or self._jitrl.agent.mode == "off"):
             view.refresh()

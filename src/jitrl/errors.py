@@ -17,6 +17,10 @@ class GroundingError(InputError):
     """A canonical action has no counterpart in the present observation."""
 
 
+class NotAllowed(InputError):
+    """Somebody asserts what is not theirs to assert; nothing was written."""
+
+
 class ConfigError(JitRLError):
     """A setting is unknown, has the wrong type or an impossible value."""
 

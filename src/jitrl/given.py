@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -14,11 +15,13 @@ from jitrl.errors import InputError, StoreError
 from jitrl.types import (
     BASES,
     LARGEST,
+    RISKS,
     Basis,
     Candidate,
     CandidateSource,
     EpisodeStatus,
     Outcome,
+    Risk,
     State,
 )
 
@@ -121,6 +124,42 @@ def names(given: Collection[str], what: str) -> frozenset[str]:
     return frozenset(map(_plain, found))
 
 
+def allowed(given: Collection[str] | Mapping[str, Risk]) -> frozenset[str] | dict[str, Risk]:
+    """The actions that can be executed; a mapping says what each may do, too.
+
+    Raises:
+        InputError: If it is neither a collection of texts nor a mapping of texts to risks.
+    """
+    found = names(given, "allowed")
+    if not isinstance(given, Mapping):
+        return found
+    return {_plain(action): risk(mark, action) for action, mark in given.items()}
+
+
+def risk(given: Risk, action: str) -> Risk:
+    """``given``, if it says what an action may do.
+
+    Raises:
+        InputError: If it does not.
+    """
+    if not isinstance(given, str) or given not in RISKS:
+        raise InputError(
+            f"risk of {_brief(action)} is {_brief(given)}; it must be one of {', '.join(RISKS)}"
+        )
+    return RISKS[RISKS.index(given)]
+
+
+def version(given: str | int) -> str | int:
+    """``given``, if it can be the name of a snapshot or the number of a version.
+
+    Raises:
+        InputError: If it cannot.
+    """
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        return int(given)
+    return name(given, "version")  # type: ignore[arg-type]
+
+
 def row_ids(given: Collection[int], what: str) -> frozenset[int]:
     """``given``, if it is a collection of whole numbers.
 
@@ -167,7 +206,7 @@ def state(given: str | State) -> State:
 
 
 def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Candidate, ...]:
-    """The candidates that are allowed, shape [A].
+    """The candidates that are allowed, shape [A], each with the greater of the risks it is given.
 
     Raises:
         InputError: If one of them cannot be used, or none is allowed.
@@ -192,7 +231,7 @@ def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Cand
                     f"source of {_brief(c.action)} is {_brief(c.source)}; what is proposed comes "
                     "from 'model' or 'caller'"
                 )
-            made.append(_candidate(c.action, c.logit, c.source))
+            made.append(_candidate(c.action, c.logit, c.source, risk(c.risk, c.action)))
     if len(made) > _MOST:
         raise InputError(f"{len(made)} candidates; at most {_MOST}")
     if not made:
@@ -207,10 +246,15 @@ def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Cand
     if len({c.action for c in kept}) < len(kept):
         twice = Counter(c.action for c in kept).most_common(1)[0][0]
         raise InputError(f"candidate {_brief(twice)} occurs twice; each action once")
-    return kept
+    if not isinstance(allowed, Mapping):
+        return kept
+    marks = [max(c.risk, allowed[c.action], key=RISKS.index) for c in kept]
+    return tuple(replace(c, risk=mark) for c, mark in zip(kept, marks, strict=True))
 
 
-def _candidate(action: str, logit: float, source: CandidateSource) -> Candidate:
+def _candidate(
+    action: str, logit: float, source: CandidateSource, risk: Risk = "read"
+) -> Candidate:
     """A candidate of plain values; action and logit are checked."""
     if not isinstance(action, str) or not action:
         raise InputError(
@@ -219,7 +263,7 @@ def _candidate(action: str, logit: float, source: CandidateSource) -> Candidate:
     plain = text(action, "an action")
     if type(logit) is not float or not -LARGEST <= logit <= LARGEST:
         logit = number(logit, f"logit of {_brief(plain)}")
-    return Candidate(plain, logit, "model" if source == "model" else "caller")
+    return Candidate(plain, logit, "model" if source == "model" else "caller", risk)
 
 
 def outcome(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from jitrl.core.admission import AS_PUBLISHED, Admission
 from jitrl.core.credit import Returns
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
@@ -23,6 +24,7 @@ class Preset:
     Attributes:
         gamma: Discount of returns and values, in [0, 1].
         returns: How rewards become returns.
+        admission: What may become memory, and what may come of it.
     """
 
     name: str
@@ -30,23 +32,33 @@ class Preset:
     retrieval: Retrieval
     gamma: float
     returns: Returns = "discounted"
+    admission: Admission = AS_PUBLISHED
 
     def changed(
         self,
         rule: Mapping[str, Any] | None = None,
         retrieval: Mapping[str, Any] | None = None,
         gamma: float | None = None,
+        admission: Mapping[str, Any] | None = None,
     ) -> Preset:
         """This preset with some settings replaced.
+
+        Where each source has one vote and the rule has no bound on what untrusted rows may move,
+        it takes that of ``admission``.
 
         Raises:
             ConfigError: If a setting does not exist or has an impossible value.
         """
+        limits = _override(self.admission, admission or {}, "admission")
+        update = _override(self.rule, rule or {}, "rule")
+        if limits.votes and update.untrusted is None:
+            update = replace(update, untrusted=limits.nudge)
         return replace(
             self,
-            rule=_override(self.rule, rule or {}, "rule"),
+            rule=update,
             retrieval=_override(self.retrieval, retrieval or {}, "retrieval"),
             gamma=self.gamma if gamma is None else gamma,
+            admission=limits,
         )
 
 
@@ -105,7 +117,13 @@ _SETS = Retrieval(
 )
 
 _PRESETS = (
-    Preset("default", UpdateRule(), Retrieval(threshold=0.5), gamma=0.6),
+    Preset(
+        "default",
+        UpdateRule(),
+        Retrieval(threshold=0.5),
+        gamma=0.6,
+        admission=Admission(votes=True, anomaly=10.0),
+    ),
     Preset("paper-web", replace(_PAPER, explore=0.05), replace(_SETS, k=10), gamma=0.1),
     Preset(
         "paper-text",

@@ -12,7 +12,7 @@ from jitrl.config import Memory
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.evaluators.environment import EnvironmentRewards
-from jitrl.memory.explain import replay
+from jitrl.memory.replay import replay
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Candidate, Neighbor, Neighborhood
 
@@ -76,7 +76,7 @@ def test_the_episode_that_turns_an_explained_decision_turns_it_in_a_replay_too(p
     with SQLiteStore("r/seed-0.db", readonly=True) as store:
         gone = {r.id for c in store.changes(0) if c.episode == turning["episode"] for r in c.rows}
         agent = Corrected(store, EnvironmentRewards(), Memory())
-        assert data["id"] in replay(agent, store, gone)
+        assert data["id"] in {one.id for one in replay(agent, store, gone).turned}
 
 
 @pytest.mark.parametrize(

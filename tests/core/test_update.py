@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jitrl.core.joining import candidates_with_memory
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import (
-    candidates_with_memory,
     decide,
     explore_probability,
     kl_divergence,

@@ -17,7 +17,16 @@ from jitrl.stores import packing
 from jitrl.stores.records import parse_decision_id
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.store_samples import put, sample_decision, sample_episode
-from jitrl.types import Decision, Lesson, Neighbor, State, Transition, Weighed
+from jitrl.types import (
+    RISKS,
+    Capped,
+    Decision,
+    Lesson,
+    Neighbor,
+    State,
+    Transition,
+    Weighed,
+)
 
 
 def values(kind: type) -> st.SearchStrategy:
@@ -39,6 +48,12 @@ def values(kind: type) -> st.SearchStrategy:
         "Mode": st.sampled_from(["off", "shadow", "act"]),
         "tuple[Weighed, ...]": st.deferred(lambda: lists(Weighed)),
         "Sequence[Neighbor]": st.deferred(lambda: lists(Neighbor)),
+        "Risk": st.sampled_from(RISKS),
+        "tuple[Capped, ...]": st.deferred(lambda: lists(Capped)),
+        "Literal['write', 'irreversible', 'support']": st.sampled_from(["write", "support"]),
+        "tuple[tuple[str, Risk], ...]": st.lists(
+            st.tuples(texts, st.sampled_from(RISKS)), max_size=3
+        ).map(tuple),
         "Lesson | None": st.none() | st.deferred(lambda: values(Lesson)),
     }
     return st.builds(kind, **{name: kinds[hint] for name, hint in hints(kind).items()})
@@ -83,11 +98,11 @@ def test_a_body_that_was_written_before_there_was_compression_is_read() -> None:
 
 ORDERS: dict[type, str] = {
     Weighed: "action logit source prior visits q advantage scaled bonus correction corrected "
-    "probability propensity novelty transfer",
+    "probability propensity novelty transfer risk",
     Neighbor: "action similarity ret visits sources value reward terminal onward taken trusted "
     "rows state",
     Decision: "action candidates neighbors value scale kl draws rule version scorer mode holdout "
-    "reason excluded seed allowed lesson share",
+    "reason excluded seed allowed lesson share capped marked silenced",
 }
 
 

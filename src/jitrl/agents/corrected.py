@@ -10,7 +10,10 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from jitrl.agents import admitting
+from jitrl.agents.admitting import Judged
 from jitrl.agents.attended import Attended
+from jitrl.agents.reading import Reading, check_versions
 from jitrl.core.credit import derive_rows
 from jitrl.core.readings import collected
 from jitrl.core.rule import UpdateRule
@@ -31,6 +34,7 @@ from jitrl.types import (
     Neighborhood,
     Prompt,
     Proposal,
+    Risk,
     Row,
     State,
     Task,
@@ -67,6 +71,18 @@ class MemorySettings(Protocol):
     @property
     def kernel(self) -> Kernel: ...
 
+    @property
+    def admission(self) -> Mapping[str, Any]: ...
+
+    @property
+    def snapshot(self) -> str: ...
+
+    @property
+    def canary(self) -> str: ...
+
+    @property
+    def canary_share(self) -> float: ...
+
 
 class Corrected:
     """Decides with the memory in ``store``, and learns into it. Safe for threads.
@@ -80,7 +96,9 @@ class Corrected:
         traced: Reads a neighborhood within a span; ``None`` where nobody watches.
 
     Raises:
-        ConfigError: If a setting has an impossible value, or an embedder cannot be made.
+        ConfigError: If a setting has an impossible value, an embedder cannot be made, or the store
+            cannot keep a limit or a snapshot that is asked for.
+        StoreError: If there is no snapshot of a name.
     """
 
     def __init__(
@@ -96,14 +114,18 @@ class Corrected:
         scan_of(settings.kernel)  # stops where its package is missing
         self.kernel = settings.kernel
         self.preset: Preset = load(settings.preset).changed(
-            settings.rule, settings.retrieval, settings.gamma
+            settings.rule, settings.retrieval, settings.gamma, settings.admission
         )
+        self.admission = self.preset.admission
+        if self.admission.rate is not None:
+            check_versions(store, "admission.rate")
+        self.reading = Reading(store, settings.snapshot, settings.canary, settings.canary_share)
         retrieval = self.preset.retrieval
         self.embedder: Embedder | None = None
         if retrieval.kind == "embedding" and embedder is not None:
             self.embedder = embedder(retrieval.embedder)
         self.traced: Callable[[State, Callable[[], Neighborhood]], Neighborhood] | None = None
-        self._views: dict[tuple[str, frozenset[str]], View] = {}
+        self._views: dict[tuple[str, frozenset[str], int | None], View] = {}
         self._lock = threading.Lock()
 
     def episode(
@@ -118,7 +140,10 @@ class Corrected:
         return CorrectedEpisode(self, exclude, until)
 
     def lens(
-        self, exclude: frozenset[str] = frozenset(), without: frozenset[int] = frozenset()
+        self,
+        exclude: frozenset[str] = frozenset(),
+        without: frozenset[int] = frozenset(),
+        snapshot: int | None = None,
     ) -> Lens:
         """How this agent looks at the memory."""
         return Lens(
@@ -130,14 +155,18 @@ class Corrected:
             without,
             self.kernel,
             self.embedder,
+            self.admission,
+            snapshot,
         )
 
-    def view(self, scope: str, exclude: frozenset[str] = frozenset()) -> View:
+    def view(
+        self, scope: str, exclude: frozenset[str] = frozenset(), snapshot: int | None = None
+    ) -> View:
         """The view of a scope that all episodes share."""
         with self._lock:
-            key = (scope, exclude)
+            key = (scope, exclude, snapshot)
             if key not in self._views:
-                self._views[key] = View(self.store, scope, self.lens(exclude))
+                self._views[key] = View(self.store, scope, self.lens(exclude, snapshot=snapshot))
             return self._views[key]
 
     @property
@@ -159,10 +188,20 @@ class Corrected:
             returns=self.preset.returns,
         )
 
+    def judged(self, episode: Episode, *, is_new: bool = True) -> Judged:
+        """What an episode teaches, as far as it is admitted.
+
+        Args:
+            is_new: Whether it counts against its principal's rate; a new outcome of one that is
+                stored does not.
+        """
+        return admitting.judged(self, episode, is_new)
+
     def learn(self, episode: Episode) -> Receipt:
-        """Judge, derive, and commit; nothing is learned from what could not be judged."""
-        judgment = self.evaluator.judge(episode)
-        return self.store.commit(episode, judgment, self.derive(episode, judgment))
+        """Judge, derive, admit and commit; nothing is learned from what could not be judged."""
+        judgment, rows, why = self.judged(episode)
+        receipt = self.store.commit(episode, judgment, rows)
+        return receipt if receipt.duplicate else replace(receipt, objection=why)
 
 
 class CorrectedEpisode:
@@ -175,15 +214,22 @@ class CorrectedEpisode:
         self._attended: Attended | None = None
         self._rng = np.random.default_rng(0)
         self._goal = ""
+        self._arm: Mapping[str, Any] = {}
         self.held_out = False
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts; whether it is held out is drawn here."""
         self._rng = rng
         self.held_out = bool(self._agent.holdout) and rng.random() < self._agent.holdout
-        view = self._agent.view(task.scope, self._exclude)
+        snapshot, self._arm = self._agent.reading.drawn(self._rng)
+        view = self._agent.view(task.scope, self._exclude, snapshot)
         self._attended = Attended(Session(view, self._until, task.id), self._exclude)
         self._goal = task.goal or task.id
+
+    @property
+    def view(self) -> View:
+        """What it reads."""
+        return self._begun("view").session.view
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
         """The prompt as it is: nothing of the memory enters it."""
@@ -200,6 +246,7 @@ class CorrectedEpisode:
 
         Args:
             allowed: Which of the memory's may join; ``None``: those of the prompt, if it lists any.
+                A mapping of actions to risks marks them, too.
 
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
@@ -227,7 +274,12 @@ class CorrectedEpisode:
         start = None if without or rule.untried != "draw" else seed_of(rng)
         try:
             decision = decide(
-                proposal.candidates, near, rule, np.random.Generator(rng), allowed=allowed
+                proposal.candidates,
+                near,
+                rule,
+                np.random.Generator(rng),
+                allowed=allowed,
+                admission=agent.admission,
             )
             if agent.mode == "shadow" and not without:
                 alone = decide(proposal.candidates, (), rule, np.random.default_rng(seed))
@@ -242,6 +294,7 @@ class CorrectedEpisode:
             reason="off" if agent.mode == "off" else "holdout" if without else decision.reason,
             seed=start,
             allowed=None if without else _joining(decision, rule, allowed),
+            marked=() if without else _marked(decision, allowed),
         )
         attended.decided(state, decision)
         return decision
@@ -288,7 +341,8 @@ class CorrectedEpisode:
 
     def noted(self, episode: Episode) -> Episode:
         """The episode with what is written down of it beside its steps."""
-        return replace(self._begun("learn").noted(episode), holdout=self.held_out)
+        noted = self._begun("learn").noted(episode)
+        return replace(noted, holdout=self.held_out, info={**noted.info, **self._arm})
 
     def _begun(self, call: str) -> Attended:
         if self._attended is None:
@@ -305,6 +359,14 @@ def _joining(
     if allowed is None:
         return "any"
     return tuple(sorted(set(allowed).difference(c.action for c in decision.candidates)))
+
+
+def _marked(decision: Decision, allowed: Collection[str] | None) -> tuple[tuple[str, Risk], ...]:
+    """Actions that could have joined and do more than read, as the caller marked them."""
+    if not isinstance(allowed, Mapping):
+        return ()
+    known = {c.action for c in decision.candidates}
+    return tuple(sorted((a, r) for a, r in allowed.items() if r != "read" and a not in known))
 
 
 def _shadow(computed: Decision, alone: Decision) -> Decision:

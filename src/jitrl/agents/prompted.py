@@ -131,9 +131,8 @@ class PromptedEpisode:
             info["notes"] = [list(shown) for shown in self._shown]
         if self._exclude:
             info["exclude"] = sorted(self._exclude)
-        judgment = memory.evaluator.judge(episode)
-        rows = memory.derive(episode, judgment)
-        if rows:
+        judgment, rows, why = memory.judged(episode)
+        if rows and not why:
             info |= guide.lesson(PastEpisode(rows, self._goal, info))
         return memory.store.commit(replace(episode, info=info), judgment, rows)
 

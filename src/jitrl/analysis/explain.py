@@ -169,6 +169,8 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
         "rule": decision.rule,
         "scorer": decision.scorer,
         "candidates": [msgspec.to_builtins(c) for c in ranked],
+        "capped": [c._asdict() for c in decision.capped],
+        "silenced": decision.silenced,
         "lesson": None if decision.lesson is None else decision.lesson._asdict(),
         "taught": msgspec.to_builtins(of.taught),
         "neighbors": [msgspec.to_builtins(c) for c in causes(of, rule)],

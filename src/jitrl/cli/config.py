@@ -54,7 +54,9 @@ def _inner(
     Raises:
         ConfigError: If one that was given does not exist or has an impossible value.
     """
-    made = presets.load(memory.preset).changed(memory.rule, memory.retrieval, memory.gamma)
+    made = presets.load(memory.preset).changed(
+        memory.rule, memory.retrieval, memory.gamma, memory.admission
+    )
     preset = f"preset {memory.preset}"
 
     def row(name: str, setting: str, value: Any, is_given: bool) -> dict[str, Any]:
@@ -65,7 +67,8 @@ def _inner(
             "description": settings.describe("memory", name),
         }
 
-    for name, given in (("rule", memory.rule), ("retrieval", memory.retrieval)):
+    groups = ("rule", memory.rule), ("retrieval", memory.retrieval), ("admission", memory.admission)
+    for name, given in groups:
         for key, value in asdict(getattr(made, name)).items():
             yield row(name, f"memory.{name}.{key}", value, key in given)
     yield row("gamma", "memory.gamma", made.gamma, memory.gamma is not None)

@@ -2,8 +2,8 @@
 
 A rule is one imperative sentence with a condition that can be checked: *When the input contains a
 date, first write it as YYYY-MM-DD*. What only explains what happened, or tells nobody what to do
-otherwise (*think more*), is none. English and Chinese are understood; of other languages only the
-length is checked.
+otherwise (*think more*), is none, and neither is one that orders its own copying. English and
+Chinese are understood; of other languages only the length is checked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-Fault = Literal["empty", "too long", "several", "analysis", "platitude", "no condition", "no order"]
+Fault = Literal[
+    "empty",
+    "too long",
+    "several",
+    "analysis",
+    "platitude",
+    "no condition",
+    "no order",
+    "about itself",
+]
 
 LONGEST = 240
 """Characters of a rule at most; what it quotes may be as long again."""
@@ -139,6 +148,17 @@ _CHINESE_OPEN = re.compile(
     r"^(?:当|如果|在)?(?:有)?(?:必要|需要|合适|适当|可能|不确定)(?:的?时候?|时|的话|的情况下)?$"
 )
 
+_ABOUT_ITSELF = re.compile(
+    r"\bth(?:is|ese) (?:very |same |exact )?(?:rule|sentence|instruction|order|text|line)s?\b"
+    r"|\b(?:copy|repeat|add|append|include|insert|keep|put|save|store|write|paste|spread|restate)\b"
+    r".{0,60}\b(?:in|into|to|across) (?:all |any |each |every |the |your |new |other |future )*"
+    r"(?:rules?|rulebooks?|handbooks?|lessons|memory|memories)\b"
+    r"|[本这此](?:一)?(?:条|句)?(?:规则|话|指令)"
+    r"|(?:复制|重复|写入|加入|添加|附加|保留|抄).{0,20}(?:规则|手册|记忆)",
+    re.I,
+)
+"""A rule that would have itself, or others, written into rules: nothing of a task asks for that."""
+
 
 class Parts(NamedTuple):
     """A rule in two: when, and what to do."""
@@ -175,6 +195,8 @@ def faults(text: str) -> list[Finding]:
     plain = _unquoted(text)
     if plain.count(_QUOTE) > LONGEST or len(plain) - plain.count(_QUOTE) > LONGEST:
         found.append(Finding("too long", f"{len(text)} characters"))
+    if about := _ABOUT_ITSELF.search(plain):
+        found.append(Finding("about itself", about[0]))
     if _KANA.search(text):
         return found
     chinese = _is_chinese(text)

@@ -9,7 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from jitrl.core import admission as limits
+from jitrl.core.admission import AS_PUBLISHED, Admission
 from jitrl.core.evidence import Evidence, nearness, returns_by_action
+from jitrl.core.joining import NO_CONFIDENCE, candidates_with_memory, keeps_out, kept_out
 from jitrl.core.rule import UpdateRule
 from jitrl.types import (
     LARGEST,
@@ -22,7 +25,6 @@ from jitrl.types import (
 )
 
 _TIE = 1e-9
-_NO_CONFIDENCE = -700.0  # a logit whose confidence is 0
 
 
 def softmax(z: np.ndarray) -> np.ndarray:
@@ -35,35 +37,6 @@ def kl_divergence(p: np.ndarray, q: np.ndarray) -> float:
     """``KL(p || q)`` in nats; ``q`` must be positive where ``p`` is."""
     some = p > 0
     return float(max(0.0, (p[some] * np.log(p[some] / q[some])).sum()))
-
-
-def candidates_with_memory(
-    proposed: Sequence[Candidate],
-    tried: Mapping[str, Sequence[float]],
-    rule: UpdateRule,
-    allowed: Collection[str] | None = None,
-) -> list[Candidate]:
-    """The model's candidates, then the memory's own as ``rule.memory_only`` says (eq. 23).
-
-    Args:
-        tried: Returns of each action of the neighborhood, nearest first.
-        allowed: Actions that may join; ``None`` leaves it to the rule.
-    """
-    known = {c.action for c in proposed}
-    extra = [a for a in tried if a not in known and (allowed is None or a in allowed)]
-    if not extra or keeps_out(rule, allowed):
-        return list(proposed)
-    if rule.memory_only == "positive":
-        extra = [a for a in extra if sum(tried[a]) > 0.0]
-    z = min(c.logit for c in proposed) if rule.memory_only == "lowest" else 0.0
-    if rule.prior == "confidence":
-        z = _NO_CONFIDENCE
-    return [*proposed, *(Candidate(a, z, "memory") for a in extra)]
-
-
-def keeps_out(rule: UpdateRule, allowed: Collection[str] | None) -> bool:
-    """Whether no action of the memory may join."""
-    return rule.memory_only == "never" or (rule.memory_only == "lowest" and allowed is None)
 
 
 def normalized(advantage: np.ndarray, rule: UpdateRule, reach: float) -> tuple[np.ndarray, float]:
@@ -121,7 +94,7 @@ def capped(
     Args:
         base: What corrections are added to, shape [A].
     """
-    width = rule.temperature if rule.choose == "sample" else 1.0
+    width = _width(rule)
     prior = np.maximum(softmax(base / width), 1e-300)
 
     def scaled(by: float) -> tuple[np.ndarray, np.ndarray, float]:
@@ -139,6 +112,11 @@ def capped(
         else:
             high = middle
     return scaled(low)
+
+
+def _width(rule: UpdateRule) -> float:
+    """What logits are divided by where a policy is made of them."""
+    return rule.temperature if rule.choose == "sample" else 1.0
 
 
 def propensities(corrected: np.ndarray, rule: UpdateRule) -> np.ndarray:
@@ -168,6 +146,7 @@ def decide(
     rng: np.random.Generator,
     *,
     allowed: Collection[str] | None = None,
+    admission: Admission = AS_PUBLISHED,
 ) -> Decision:
     """Choose among the candidates of a step: ``z' = z + beta * A + bonus`` (eqs. 4-10).
 
@@ -177,7 +156,8 @@ def decide(
        (eq. 7), normalized (eq. 25).
     3. Novelty is added, and repeats are taken off; of these and of ``beta * A``, the less counts
        the less was seen here (``warmup``). Untrusted rows may nudge, and what other tasks'
-       solutions teach is added (not in the paper).
+       solutions teach is added (not in the paper). Of actions that are marked as more than
+       reading, ``admission`` bounds what is added (not in the paper).
     4. The best is taken or one is sampled (eq. 10).
 
     Pure: the same arguments and the same state of ``rng`` give the same decision. It draws one
@@ -186,7 +166,9 @@ def decide(
     Args:
         proposed: The model's candidates, shape [A], with distinct actions and finite logits.
         neighbors: What the memory holds of similar states; empty leaves the prior as it is.
-        allowed: Which actions of the memory may join the model's; ``None`` leaves it to the rule.
+        allowed: Which actions of the memory may join the model's; ``None`` leaves it to the rule. A
+            mapping of actions to risks marks them, too.
+        admission: Limits for actions that are marked.
 
     Raises:
         ValueError: If there are no candidates, one is empty or occurs twice, or a logit is not
@@ -199,12 +181,13 @@ def decide(
     if rule.untrusted is not None and not known.trusted.all():
         heard = known.only(np.flatnonzero(known.trusted))
     tried = {} if keeps_out(rule, allowed) else returns_by_action(known)
-    everyone = candidates_with_memory(proposed, tried, rule, allowed)
+    out = kept_out(proposed, tried, near, allowed, admission)
+    everyone = candidates_with_memory(proposed, tried, rule, allowed, [c.action for c in out])
     seen = Evidence(heard, [c.action for c in everyone])
     size, draw = len(everyone), float(rng.random())
 
     z = np.array([c.logit for c in everyone], float) / rule.temperature_prior
-    base = z if rule.prior == "logit" else 1.0 / (1.0 + np.exp(-np.maximum(z, _NO_CONFIDENCE)))
+    base = z if rule.prior == "logit" else 1.0 / (1.0 + np.exp(-np.maximum(z, NO_CONFIDENCE)))
     q, value, more = _estimates(seen, rule, rng)
     advantage = q - value
     whole = len(q) if rule.normalize == "max_positive" else size
@@ -220,6 +203,12 @@ def decide(
     followed = base if rule.choose == "sample" else z
     moved = share * rule.beta * scaled[:size] + bonus + taught
     correction, policy, kl = capped(followed, moved, rule)
+    if any(c.risk != "read" for c in everyone):
+        risks, width = [c.risk for c in everyone], _width(rule)
+        correction, lost = limits.held_back(followed, correction, risks, width, admission)
+        policy = softmax((followed + correction) / width)
+        kl = kl_divergence(policy, np.maximum(softmax(followed / width), 1e-300))
+        out += limits.capped([c.action for c in everyone], risks, lost)
     corrected = base + correction
     chance_of = propensities(corrected, rule)
     chosen = drawn(chance_of, draw)
@@ -229,7 +218,7 @@ def decide(
     return Decision(
         action=everyone[chosen].action,
         candidates=tuple(
-            Weighed(c.action, c.logit, c.source, *row)
+            Weighed(c.action, c.logit, c.source, *row, risk=c.risk)  # type: ignore[misc]
             for c, row in zip(everyone, numbers, strict=True)
         ),
         neighbors=known,
@@ -243,6 +232,8 @@ def decide(
         reason="" if len(known) or near.transfer else "empty",
         lesson=near.lesson,
         share=share,
+        capped=out,
+        silenced=near.silenced,
     )
 
 

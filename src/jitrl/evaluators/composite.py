@@ -65,6 +65,7 @@ class Composite:
         said = (f"{weight:g} {made[name].name}" for name, weight in self._weights.items())
         self.name = f"composite({' + '.join(said)})"
         self.told = any(one.told for one in made.values())
+        self.relays = any(getattr(one, "relays", False) for one in made.values())
         self.reads_pages = any(getattr(one, "reads_pages", False) for one in made.values())
 
     def judge(self, episode: Episode) -> Judgment:

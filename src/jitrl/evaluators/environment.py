@@ -42,6 +42,7 @@ class EnvironmentRewards:
 
     name = "environment"
     told = False
+    relays = True
 
     def judge(self, episode: Episode) -> Judgment:
         """Rewards per step; ``Unscored`` if the episode was given neither rewards nor an outcome.

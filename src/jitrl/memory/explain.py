@@ -10,10 +10,10 @@ from jitrl.core.evidence import nearness
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.memory.explain_lessons import Taught, taught
-from jitrl.memory.rerun import Past, Rerun, Sight, again
+from jitrl.memory.rerun import Past, Rerun, Sight, again, excluded, is_corrected, snapshot_of
 from jitrl.memory.view import View
 from jitrl.ports import DecisionRecord, Store
-from jitrl.types import DEGRADED, Decision, Episode, Neighborhood, Row, State
+from jitrl.types import Decision, Neighborhood, Row, State
 
 _TAUGHT = 2.0  # what all that taught weighs, where the rows of one action weigh up to 2
 
@@ -115,23 +115,25 @@ def explain(
         raise InputError(f"most is {most!r}; it must be a whole number, at least 0")
     record = store.decision(id)
     decision = record.decision
-    _same_rule(sight, decision, id)
-    _same_trust(sight, store)
+    same_rule(sight, decision, id)
+    same_trust(sight, store)
     episode = store.episode(record.episode)
-    exclude = _excluded(episode)
+    exclude, snapshot = excluded(episode), snapshot_of(episode)
     alone = again(decision, Neighborhood(), sight)
     plain = Explanation(
         id, record.episode, record.step, record.state, decision, alone, _same(alone, decision), ()
     )
-    if not _is_corrected(decision):
+    if not is_corrected(decision):
         return plain
     past = Past(store, record.scope, decision.version)
     rows = _rows(past)
-    full = past.view(sight.lens(exclude))
+    full = past.view(sight.lens(exclude, snapshot=snapshot))
     first = Rerun(full, episode, sight)
     whole = first.made(record)
     exact = _same(whole, decision)
-    near = _near(whole, full, [row for row, is_active in rows.values() if is_active])
+    last = decision.version if snapshot is None else snapshot
+    heard = [row for row, is_active in rows.values() if is_active and row.version <= last]
+    near = _near(whole, full, heard)
     rule = sight.lens().rule
     weights, lesson = _weights(near, rule), None
     fit = None if full.lessons is None else full.lessons.fit()
@@ -147,7 +149,7 @@ def explain(
         if progress is not None:
             progress(number, min(most, len(ranked)))
         gone = frozenset(n for n, (row, _) in rows.items() if row.episode == key)
-        rerun = Rerun(past.view(sight.lens(exclude, gone)), episode, sight)
+        rerun = Rerun(past.view(sight.lens(exclude, gone, snapshot)), episode, sight)
         other = rerun.made(record)
         share = sum(c.probability for c in other.candidates if c.action == decision.action)
         ids = tuple(sorted(row.id for row, _ in near if row.episode == key))
@@ -160,45 +162,6 @@ def explain(
     return replace(
         plain, exact=exact, without=tuple(found), others=others, owners=owners, taught=lesson
     )
-
-
-def replay(sight: Sight, store: Journal, without: Collection[int]) -> list[str]:
-    """Ids of stored decisions whose choice differs without these rows, in the order read.
-
-    Each is made again after the steps that its episode took, whatever these would have been.
-
-    Raises:
-        ConfigError: As ``explain``.
-    """
-    _same_trust(sight, store)
-    gone, head = frozenset(without), store.head()
-    pasts: dict[str, Past] = {}
-    views: dict[tuple[str, frozenset[str]], View] = {}
-    running: dict[str, Rerun] = {}
-    turned = []
-    for record in store.decisions():
-        decision = record.decision
-        if decision.mode != "act" or not _is_corrected(decision):
-            continue
-        _same_rule(sight, decision, record.id)
-        if record.episode not in running:
-            episode = store.episode(record.episode)
-            key = record.scope, _excluded(episode)
-            if record.scope not in pasts:
-                pasts[record.scope] = Past(store, record.scope, head)
-            if key not in views:
-                views[key] = pasts[record.scope].view(sight.lens(key[1], gone))
-            running[record.episode] = Rerun(views[key], episode, sight)
-        rerun = running[record.episode]
-        if rerun.made(record).action != decision.action:
-            turned.append(record.id)
-        if rerun.is_over:
-            del running[record.episode]
-    return turned
-
-
-def _excluded(episode: Episode) -> frozenset[str]:
-    return frozenset(episode.info.get("exclude", ()))
 
 
 class _Near(NamedTuple):
@@ -262,11 +225,6 @@ def _weights(near: Collection[_Near], rule: UpdateRule) -> dict[str, float]:
     return found
 
 
-def _is_corrected(decision: Decision) -> bool:
-    """Whether the memory was asked."""
-    return not decision.holdout and decision.reason not in ("off", "static", DEGRADED)
-
-
 def _same(made: Decision, decision: Decision) -> bool:
     """Whether all numbers agree; a decision that was only computed took the model's choice."""
     if decision.mode == "shadow":
@@ -278,7 +236,7 @@ def _same(made: Decision, decision: Decision) -> bool:
     )
 
 
-def _same_trust(sight: Sight, store: Journal) -> None:
+def same_trust(sight: Sight, store: Journal) -> None:
     """Rows of other bases weigh otherwise, so nothing would come out as it was."""
     known, mine = store.settings().get("trusted"), sorted(sight.lens().trusted)
     if known is not None and sorted(known) != mine:
@@ -288,7 +246,7 @@ def _same_trust(sight: Sight, store: Journal) -> None:
         )
 
 
-def _same_rule(sight: Sight, decision: Decision, id: str) -> None:
+def same_rule(sight: Sight, decision: Decision, id: str) -> None:
     mine = sight.lens().rule.digest
     if decision.rule != mine:
         raise ConfigError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Protocol, cast
@@ -19,14 +19,17 @@ from jitrl.memory.session import Session
 from jitrl.memory.stream import changes
 from jitrl.memory.view import Lens, View
 from jitrl.ports import Change, DecisionRecord, Store
-from jitrl.types import Candidate, Decision, Episode, Neighborhood, State
+from jitrl.types import DEGRADED, Candidate, Decision, Episode, Neighborhood, Risk, State
 
 
 class Sight(Protocol):
     """Who decided: how it looks at a memory."""
 
     def lens(
-        self, exclude: frozenset[str] = frozenset(), without: frozenset[int] = frozenset()
+        self,
+        exclude: frozenset[str] = frozenset(),
+        without: frozenset[int] = frozenset(),
+        snapshot: int | None = None,
     ) -> Lens:
         """The lens it decides through."""
         ...
@@ -60,13 +63,19 @@ class Rerun:
     Its steps are those that were taken. What its memory makes of them is found out anew: how new
     the candidates of an earlier step are depends on it.
 
+    Args:
+        until: Version to see at each step; ``None``: the one that its decision saw.
+
     Attributes:
         is_sure: False once a decision, journaled by an older version, did not say what it needs
             to be made again on another memory.
     """
 
-    def __init__(self, view: View, episode: Episode, sight: Sight) -> None:
+    def __init__(
+        self, view: View, episode: Episode, sight: Sight, until: int | None = None
+    ) -> None:
         self.is_sure = True
+        self._until = until
         self._session = Session(view, task=episode.task)
         self._episode, self._sight = episode, sight
         self._done = 0
@@ -104,7 +113,7 @@ class Rerun:
 
     def _made(self, number: int, state: State, decision: Decision) -> Decision:
         if self._last is None or self._last[0] != number:
-            self._session.until = decision.version
+            self._session.until = decision.version if self._until is None else self._until
             near = self._session.neighborhood(
                 state,
                 goal=goal_text(self._episode.info, self._episode.task),
@@ -125,18 +134,30 @@ def again(decision: Decision, near: Neighborhood, sight: Sight) -> Decision:
     In shadow, its action is what the memory would choose.
     """
     proposed = [
-        Candidate(c.action, c.logit, c.source) for c in decision.candidates if c.source != "memory"
+        Candidate(c.action, c.logit, c.source, c.risk)
+        for c in decision.candidates
+        if c.source != "memory"
     ]
-    allowed = _allowed(decision)
+    allowed, lens = _allowed(decision), sight.lens()
     rng = _Draws(decision.draws) if decision.seed is None else generator(decision.seed)
-    return decide(proposed, near, sight.lens().rule, rng, allowed=allowed)  # type: ignore[arg-type]
+    return decide(
+        proposed,
+        near,
+        lens.rule,
+        rng,  # type: ignore[arg-type]
+        allowed=allowed,
+        admission=lens.admission,
+    )
 
 
-def _allowed(decision: Decision) -> set[str] | None:
+def _allowed(decision: Decision) -> Collection[str] | None:
     """Which actions the memory could have brought; ``None``: all."""
     if decision.allowed == "any":
         return None
-    return {*(c.action for c in decision.candidates), *(decision.allowed or ())}
+    names = {*(c.action for c in decision.candidates), *(decision.allowed or ())}
+    marks: dict[str, Risk] = {c.action: c.risk for c in decision.candidates if c.risk != "read"}
+    marks |= dict(decision.marked)
+    return {name: marks.get(name, "read") for name in names} if marks else names
 
 
 def seed_of(rng: np.random.PCG64) -> str:
@@ -175,3 +196,19 @@ def _is_sure(decision: Decision, made: Decision, rule: UpdateRule) -> bool:
     if rule.memory_only != "positive":  # what was near then and did not join was not allowed to
         known.update(n.action for n in decision.neighbors)
     return known.issuperset(n.action for n in made.neighbors)
+
+
+def excluded(episode: Episode) -> frozenset[str]:
+    """Tasks whose rows an episode was not to see."""
+    return frozenset(episode.info.get("exclude", ()))
+
+
+def snapshot_of(episode: Episode) -> int | None:
+    """The snapshot that an episode read; ``None`` where it read all there was."""
+    found = episode.info.get("snapshot")
+    return found if isinstance(found, int) else None
+
+
+def is_corrected(decision: Decision) -> bool:
+    """Whether the memory was asked."""
+    return not decision.holdout and decision.reason not in ("off", "static", DEGRADED)

@@ -14,14 +14,16 @@ States are told apart by the memory's ids; those that only this episode knows ha
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from jitrl.core.features import Situation
+from jitrl.core.joining import keeps_out
 from jitrl.core.overlay import Overlay, Taken
-from jitrl.core.update import keeps_out
+from jitrl.memory import votes
 from jitrl.memory.index import Similar
 from jitrl.memory.view import View
 from jitrl.types import ROWS, Decision, Neighbor, Neighborhood, Neighbors, State
@@ -88,7 +90,8 @@ class Session:
             read: What the episode has read so far, for transfer.
             actions: What other tasks' solutions are asked about; nothing if empty.
             allowed: Actions of the memory that they are asked about, too, because these may join
-                the others; ``None`` leaves it to the rule.
+                the others; ``None`` leaves it to the rule. Where it maps actions to risks, those
+                that may join are looked for support.
         """
         with self.view.lock:
             view = self._advance()
@@ -97,21 +100,33 @@ class Session:
             excluded = 0
             if view.left_out:
                 excluded = sum(view.left_out.get(at, 0) for at in found.ids.tolist())
+            silenced = 0
             if view.lens.rule.unit == "rows":
-                near = Neighbors.of(self._rows(found))
+                if view.lens.admission.votes:
+                    heard, silenced = votes.of_rows(self._near(found), view.lens)
+                else:
+                    heard = list(self._rows(found))
+                near = Neighbors.of(heard)
             else:
                 near = self._cells(found)
-                other = [*self._episode(state, least), *self._voices(found)]
+                voices = list(self._voices(found)) if view.voices else []
+                heard = [neighbor for _, neighbor in voices]
+                if view.lens.admission.votes and voices:
+                    heard, silenced = votes.of_voices(voices)
+                other = [*self._episode(state, least), *heard]
                 if other:
                     near = near.joined(Neighbors.of(other), _CELLS)
             lesson, taught = None, dict[str, float]()
             if view.lessons is not None and actions:
                 more: Sequence[str] = ()
                 if not keeps_out(view.lens.rule, allowed):
-                    heard = [a for a in near.action if allowed is None or a in allowed]
-                    more = [a for a in dict.fromkeys(heard) if a not in actions]
+                    joining = [a for a in near.action if allowed is None or a in allowed]
+                    more = [a for a in dict.fromkeys(joining) if a not in actions]
                 here = self.situation(state, goal, actions, more, read)
                 lesson, taught = view.lessons.teach(here, features, self.task)
+            support = {}
+            if isinstance(allowed, Mapping):
+                support = self._support(near, [a for a in allowed if a not in actions])
             return Neighborhood(
                 near,
                 view.version,
@@ -120,7 +135,17 @@ class Session:
                 dict(self._overlay.repeats),
                 taught,
                 lesson,
+                support,
+                silenced,
             )
+
+    def _support(self, near: Neighbors, actions: Collection[str]) -> dict[str, int]:
+        """How many trusted sources took each of ``actions`` in the states near by."""
+        found: dict[str, list[int]] = {action: [] for action in actions}
+        for neighbor in near if found else ():
+            if neighbor.trusted and neighbor.action in found:
+                found[neighbor.action] += neighbor.rows
+        return {action: self.view.support(rows) for action, rows in found.items()}
 
     def situation(
         self,
@@ -267,12 +292,11 @@ class Session:
             state=at,
         )
 
-    def _voices(self, found: Similar) -> Iterator[Neighbor]:
-        if not self.view.voices:
-            return
+    def _voices(self, found: Similar) -> Iterator[tuple[str, Neighbor]]:
+        """Each source of untrusted rows, with what it says of an action in a state."""
         for at, similarity in zip(found.ids.tolist(), found.similarities.tolist(), strict=True):
-            for (action, _), voice in self.view.voices.get(at, {}).items():
-                yield Neighbor(
+            for (action, source), voice in self.view.voices.get(at, {}).items():
+                neighbor = Neighbor(
                     action,
                     similarity,
                     ret=voice.total / voice.visits,
@@ -281,14 +305,14 @@ class Session:
                     rows=tuple(voice.rows[-ROWS:]),
                     state=at,
                 )
+                yield source, neighbor
 
     def _rows(self, found: Similar) -> Iterator[Neighbor]:
         """The k nearest rows; among equally similar ones, the newest first."""
-        left = self.view.lens.retrieval.k
+        for row, similarity, at in islice(self._near(found), self.view.lens.retrieval.k):
+            yield Neighbor(row.action, similarity, row.ret, rows=(row.id,), state=at)
+
+    def _near(self, found: Similar) -> Iterator[votes.Near]:
         for at, similarity in zip(found.ids.tolist(), found.similarities.tolist(), strict=True):
             for row in reversed(self.view.rows.get(at, [])):
-                if left is not None:
-                    if left == 0:
-                        return
-                    left -= 1
-                yield Neighbor(row.action, similarity, row.ret, rows=(row.id,), state=at)
+                yield votes.Near(row, similarity, at)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 import warnings
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
 
+from jitrl.core.admission import AS_PUBLISHED, Admission
 from jitrl.core.graph import Graph, Step
 from jitrl.core.returns import discount_mass
 from jitrl.core.rule import UpdateRule
@@ -45,6 +46,9 @@ class Lens:
         without: Rows that take part in nothing.
         kernel: What scans the index; the states found are the same.
         embedder: What makes vectors of texts, where retrieval is by embedding.
+        admission: Limits on what one source, and what the memory, may do.
+        snapshot: Version whose rows are seen; those that were put in quarantine since are not.
+            ``None``: all there are.
 
     Raises:
         ConfigError: If retrieval is by embedding and there is no embedder.
@@ -58,6 +62,8 @@ class Lens:
     without: frozenset[int] = frozenset()
     kernel: Kernel = "numpy"
     embedder: Embedder | None = None
+    admission: Admission = AS_PUBLISHED
+    snapshot: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse an embedding without an embedder."""
@@ -97,6 +103,7 @@ class View:
         self.lock = threading.RLock()
         self.version = 0
         self._inactive: set[int] = set()
+        self._set_aside: set[tuple[str, int]] = set()
         self._center = self._neutral = 0.0
         self._made: dict[str, dict[str, None]] = {"scorer": {}, "evaluator": {}, "outcome": {}}
         self._warned: set[str] = set()
@@ -116,6 +123,8 @@ class View:
             self.lessons = Lessons(self.store.outline, rule.temperature_prior, self._neutral)
         self._rewards = array("d")
         self._look_at, self._median = 1, 0.0
+        self._largest = [0.0, 0.0]
+        self._source_of, self._sources = array("i"), dict[str, int]()
 
     def anew(self) -> View:
         """Another view of the same, which has seen nothing yet; it warns of nothing twice."""
@@ -144,6 +153,7 @@ class View:
                         self._rebuild(head)
                 except BaseException:  # an interrupt, too: what is half applied must go
                     self._inactive.clear()
+                    self._set_aside.clear()
                     self._forget()
                     self.version = 0
                     raise
@@ -181,20 +191,35 @@ class View:
 
         That is so when a row changed its status, or when the center moved.
         """
-        again = False
-        for change in changes(self.store, after, head, self.scope, self._inactive):
+        again, snapshot = False, self.lens.snapshot
+        seen = head if snapshot is None else min(head, snapshot)
+        for change in changes(self.store, after, seen, self.scope, self._inactive):
             if change.kind != "append":
                 again = again or bool(change.rows)
             elif not again:
                 self._append(change.rows)
                 again = self._has_moved()
+        if snapshot is not None:
+            again = self._follow_quarantine(max(after, snapshot), head) or again
         return again
+
+    def _follow_quarantine(self, after: int, head: int) -> bool:
+        """Leave out of a snapshot what was put in quarantine since; whether anything changed."""
+        before = set(self._set_aside)
+        for change in changes(self.store, after, head, self.scope):
+            known = [(row.episode, row.step) for row in change.rows]
+            if change.kind == "quarantine":
+                self._set_aside.update(known)
+            elif change.kind == "restore":
+                self._set_aside.difference_update(known)
+        return self._set_aside != before
 
     def _rebuild(self, head: int) -> None:
         """Start over. What moves depends on the rewards alone, so this takes two rounds at most."""
         while True:
             self._forget()
-            for change in changes(self.store, 0, head, self.scope):
+            seen = head if self.lens.snapshot is None else min(head, self.lens.snapshot)
+            for change in changes(self.store, 0, seen, self.scope):
                 if change.kind == "append":
                     self._append(change.rows)
             if not self._has_moved():
@@ -211,6 +236,8 @@ class View:
     def _append(self, rows: Sequence[Row]) -> None:
         """Take in the rows of one episode."""
         kept = [r for r in rows if r.id not in self._inactive and r.id not in self.lens.without]
+        if self._set_aside:
+            kept = [r for r in kept if (r.episode, r.step) not in self._set_aside]
         for row in kept[:1]:
             self._made["evaluator"][row.evaluator] = None
             self._made["outcome"]["told" if row.told else "blind"] = None
@@ -222,6 +249,8 @@ class View:
         if self.lessons is not None:
             for row in kept:
                 self._note(self.index.add(row.state), row.task)
+        trusted = [r for r in kept if r.basis in self.lens.trusted]
+        self._bear_out(trusted)
         if self.lens.rule.unit == "rows":
             for row in kept:
                 self.rows.setdefault(self.index.add(row.state), []).append(row)
@@ -233,11 +262,29 @@ class View:
                 voice.total += row.ret
                 voice.visits += 1
                 voice.rows.append(row.id)
-        trusted = [r for r in kept if r.basis in self.lens.trusted]
         if trusted:
             self._learn(trusted)
             if self.lessons is not None and len(trusted) == len(rows):
                 self.lessons.take_in(trusted)
+
+    def _bear_out(self, rows: Sequence[Row]) -> None:
+        """Trusted rows of one episode: how large rewards are, and whose rows they are."""
+        size = max((abs(row.reward) for row in rows), default=0.0)
+        self._largest = sorted((*self._largest, size))[-2:]
+        for row in rows:
+            if row.id >= len(self._source_of):
+                self._source_of.extend([-1] * (row.id + 1 - len(self._source_of)))
+            self._source_of[row.id] = self._sources.setdefault(row.source, len(self._sources))
+
+    @property
+    def borne_out(self) -> float:
+        """The size of rewards that two trusted sources have brought; 0 before there are two."""
+        return self._largest[0]
+
+    def support(self, rows: Iterable[int]) -> int:
+        """How many trusted sources these rows come from."""
+        of, known = self._source_of, len(self._source_of)
+        return len({of[row] for row in rows if row < known} - {-1})
 
     def _note(self, state: int, task: str) -> None:
         """A task was in a state."""

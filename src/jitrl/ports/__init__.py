@@ -170,6 +170,9 @@ class Evaluator(Protocol):
     the one after the last action included, in ``Episode.info["pages"]``, shape [T + 1], where a
     run played the episode. An episode of the library has none: there ``State.text`` is the page.
 
+    One with an attribute ``relays`` that is true passes on what it was told: its judgment rests on
+    the word of who told the outcome, or of the agent that gave the rewards.
+
     Entry points of ``jitrl.evaluators`` are called with those of ``writer`` (a function that makes
     the ``Writer``) and ``member`` (a function that makes the evaluator of a name and options) that
     they have a parameter for.
@@ -211,12 +214,14 @@ class Receipt:
 
     Attributes:
         duplicate: The key was already stored; nothing was written.
+        objection: Why its rows start in quarantine; "" if they do not.
     """
 
     key: str
     version: int
     rows: int
     duplicate: bool = False
+    objection: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,6 +288,9 @@ def _counted(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     if values["run"].get("plateau") is None:  # then neither counts, as before there were any
         for name in ("run.plateau", "run.margin"):
             counted.pop(name, None)
+    for name in ("admission", "snapshot", "canary", "canary_share"):  # as before there were any
+        if not values["memory"].get(name):
+            counted.pop(f"memory.{name}", None)
     for group in ("model", "writer"):
         counted[f"{group}.options"] = asked_of(values[group]["options"])
     return counted

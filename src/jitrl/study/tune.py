@@ -179,7 +179,9 @@ def _drawn(tasks: Sequence[Task], share: float, seed: int) -> list[str]:
 def candidates(settings: Settings, count: int, seed: int) -> tuple[Candidate, ...]:
     """The settings in force, then ``count - 1`` others that change one to four of them."""
     memory = settings.memory
-    preset = load(memory.preset).changed(memory.rule, memory.retrieval, memory.gamma)
+    preset = load(memory.preset).changed(
+        memory.rule, memory.retrieval, memory.gamma, memory.admission
+    )
     rng = np.random.default_rng([seed, 1])
     names, found = list(SPACE), [Candidate(DEFAULT, {})]
     seen: set[str] = set()

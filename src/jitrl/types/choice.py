@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from jitrl.types.neighbors import Neighbor
 
 Mode = Literal["off", "shadow", "act"]
 CandidateSource = Literal["model", "memory", "caller"]
+Risk = Literal["read", "write", "irreversible"]
+"""What an action may do to the world: nothing, something, or something that stays done."""
+
+RISKS: tuple[Risk, ...] = get_args(Risk)
 
 DEGRADED = "degraded"
 """``Decision.reason`` where the memory should have been asked and could not be, or not in time."""
@@ -23,11 +27,13 @@ class Candidate:
         action: Canonical text, equal for equal actions: ``click(<link[Reviews]>)``.
         logit: The model's score z in nats, up to a constant shared by all candidates of a step.
         source: Who proposed it.
+        risk: What it may do; how far a memory may speak for it depends on that.
     """
 
     action: str
     logit: float
     source: CandidateSource = "model"
+    risk: Risk = "read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,20 @@ class Lesson(NamedTuple):
     tasks: int
 
 
+class Capped(NamedTuple):
+    """What a limit kept the memory from doing for an action.
+
+    Attributes:
+        limit: ``write`` or ``irreversible``: most that the memory may say for such an action.
+            ``support``: too few episodes bear out a writing action that only the memory knows.
+        nats: So much less was added to its logit; 0 where the action was left out.
+    """
+
+    action: str
+    limit: Literal["write", "irreversible", "support"]
+    nats: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
     """Everything a decision is given from the memory and from the present episode.
@@ -118,6 +138,8 @@ class Neighborhood:
         repeats: How often the present episode took each action, in any state.
         transfer: What other tasks' solutions add to each action, nats.
         lesson: How far they are followed; ``None`` where nothing was learned from them.
+        support: Trusted episodes that took each action that was asked about, in states like this.
+        silenced: Rows near by that had no say because their source had its vote already.
     """
 
     neighbors: Sequence[Neighbor] = ()
@@ -127,6 +149,8 @@ class Neighborhood:
     repeats: Mapping[str, int] = field(default_factory=dict)
     transfer: Mapping[str, float] = field(default_factory=dict)
     lesson: Lesson | None = None
+    support: Mapping[str, int] = field(default_factory=dict)
+    silenced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +173,7 @@ class Weighed:
         propensity: Chance that the rule picks it here (1 or 0, or shares of ties, for argmax).
         novelty: How untried the action is in states like this one, in [0, 1].
         transfer: What other tasks' solutions add, in nats.
+        risk: What the action may do, as it was marked.
     """
 
     action: str
@@ -166,6 +191,7 @@ class Weighed:
     propensity: float
     novelty: float = 0.0
     transfer: float = 0.0
+    risk: Risk = "read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +218,10 @@ class Decision:
             ``None`` where it brings none, or in what older versions wrote.
         lesson: How far it follows other tasks' solutions; ``None`` where it does not.
         share: Of beta, novelty and repeats that counted, by the rule's ``warmup``, in (0, 1].
+        capped: What limits kept the memory from doing, by action.
+        marked: Actions that the memory could have brought and that were marked as more than
+            reading, and how.
+        silenced: As ``Neighborhood.silenced``.
     """
 
     action: str
@@ -212,6 +242,9 @@ class Decision:
     allowed: tuple[str, ...] | Literal["any"] | None = None
     lesson: Lesson | None = None
     share: float = 1.0
+    capped: tuple[Capped, ...] = ()
+    marked: tuple[tuple[str, Risk], ...] = ()
+    silenced: int = 0
 
     @property
     def chosen(self) -> Weighed:

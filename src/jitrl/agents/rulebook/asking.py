@@ -60,6 +60,7 @@ ENGLISH = Questions(
         "platitude": "it says nothing that could be done otherwise",
         "no condition": "it does not say when",
         "no order": "it does not say what to do",
+        "about itself": "it speaks of rules, not of the task",
     },
 )
 CHINESE = Questions(
@@ -87,6 +88,7 @@ CHINESE = Questions(
         "platitude": "没有说出可以改变的做法",
         "no condition": "没有说明在什么条件下",
         "no order": "没有说明该做什么",
+        "about itself": "它讲的是规则本身，而不是任务",
     },
 )
 

@@ -296,10 +296,9 @@ class RulebookEpisode:
         else:
             episode = self._corrected.noted(episode)
         episode = replace(episode, info={**episode.info, ROUND: agent.learning.attempts})
-        judgment = agent.memory.evaluator.judge(episode)
-        rows = agent.memory.derive(episode, judgment)
+        judgment, rows, why = agent.memory.judged(episode)
         receipt = agent.store.commit(episode, judgment, rows, told.uses(episode.key))
-        if rows and not receipt.duplicate:
+        if rows and not (why or receipt.duplicate):
             agent.learning.after(self._task, [line.rule.id for line in told.lines])
         return receipt
 

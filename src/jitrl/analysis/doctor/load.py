@@ -123,7 +123,9 @@ def _plain(name: str) -> str:
 
 
 def _preset(memory: Memory) -> Preset:
-    return presets.load(memory.preset).changed(memory.rule, memory.retrieval, memory.gamma)
+    return presets.load(memory.preset).changed(
+        memory.rule, memory.retrieval, memory.gamma, memory.admission
+    )
 
 
 def _journal(path: Path, name: str, rule: UpdateRule, seed: int | None) -> Journal:

@@ -182,7 +182,7 @@ def changed(arms: tuple[Arm, ...], changes: Sequence[str]) -> tuple[Arm, ...]:
         for text in dict.fromkeys(changes):
             memory = _merged(arm.memory, text)
             named = checked(convert(memory, Memory, f"--set {text!r}"))
-            load(named.preset).changed(named.rule, named.retrieval, named.gamma)
+            load(named.preset).changed(named.rule, named.retrieval, named.gamma, named.admission)
             name = f"{arm.name}, {text}" if len(arms) > 1 else text
             found.append(replace(arm, name=name, memory=memory, against=arm.name))
     return tuple(found)

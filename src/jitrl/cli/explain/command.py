@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
-from jitrl import config, given, presets
-from jitrl.agents.corrected import Corrected
+from jitrl import given, presets
 from jitrl.analysis import explain as views
 from jitrl.cli.explain import tables
 from jitrl.cli.explain.words import LANGUAGES
 from jitrl.cli.memory.options import NAME
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.progress import counted
-from jitrl.cli.shared.settings import Flags, merge
+from jitrl.cli.shared.recorded import recorded, sight
 from jitrl.core.rule import UpdateRule
-from jitrl.errors import ConfigError, InputError, StoreError
-from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.errors import ConfigError, InputError
 from jitrl.memory import explain as explaining
 from jitrl.report.words import Language
-from jitrl.run import folder as folders
-from jitrl.run.embedding import remembered
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Decision
 
@@ -63,22 +56,19 @@ def explain(
     """
     if bool(decision) == changed:
         raise InputError("name a DECISION (EPISODE#STEP), or give --changed to list some")
-    file, settings = _found(place, seed, setting)
+    file, settings = recorded(place, seed, setting)
     words = LANGUAGES[lang]
     with closing(SQLiteStore(file, memory=memory, readonly=True)) as store:
         if changed:
-            rule = presets.load(settings.preset).changed(settings.rule, settings.retrieval).rule
+            preset = presets.load(settings.preset)
+            rule = preset.changed(settings.rule, admission=settings.admission).rule
             found = list(views.turned(store.decisions(), rule))[-limit:]
             if json:
                 emit(views.listed(found))
             else:
                 people().print(tables.changes(found, words))
             return
-        trusted = store.settings().get("trusted")
-        if trusted and not any(text.startswith("memory.trusted") for text in setting or ()):
-            settings = msgspec.structs.replace(settings, trusted=frozenset(trusted))
-        # Nothing is judged here, so the evaluator that the memory was used with is not needed.
-        agent = Corrected(store, EnvironmentRewards(), settings, partial(remembered, str(file)))
+        agent = sight(store, file, settings, setting)
         named = given.decision_id(decision)
         record = store.decision(named)
         if record.decision.reason == "weights":
@@ -92,24 +82,6 @@ def explain(
         emit(views.data(explanation, rule))
     else:
         people().print(tables.explained(explanation, rule, words))
-
-
-def _found(place: Path, seed: int | None, given: Sequence[str]) -> tuple[Path, config.Memory]:
-    """The memory file, and the settings it was used with: those of its run, else those in force."""
-    flags: Flags = {}
-    merge(flags, given, "--set")
-    if not place.exists():
-        raise StoreError(f"there is no run folder or memory file {place}")
-    folder = place if place.is_dir() else place.parent
-    if not (place.is_dir() or (folder / "run.json").is_file()):
-        return place, config.load(flags).memory
-    record = folders.read(folder)
-    if place.is_dir():
-        if seed is not None and seed not in record.seeds:
-            raise InputError(f"{folder} has no seed {seed}; it has {list(record.seeds)}")
-        place = folders.store_path(folder, record.seeds[0] if seed is None else seed)
-    recorded = record.settings["memory"] | flags.get("memory", {})
-    return place, msgspec.convert(recorded, config.Memory)
 
 
 def _same_rule(decision: Decision, rule: UpdateRule) -> None:

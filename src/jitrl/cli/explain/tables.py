@@ -49,6 +49,7 @@ def explained(
         "",
         _candidates(of, mine, rule, words, lines),
         Text(_note(of.decision, rule, words), style="dim"),
+        *_limits(of.decision, words),
     ]
     if of.taught is not None and of.decision.lesson is not None:
         parts += ["", *lessons.shown(of.taught, of.decision.lesson, words.lang, lines)]
@@ -84,6 +85,14 @@ def _choice(of: Explanation, mine: Weighed, rule: UpdateRule, words: Words) -> R
     elif decision.reason:
         table.add_row("", Text(words.silent.format(decision.reason)))
     return table
+
+
+def _limits(decision: Decision, words: Words) -> list[RenderableType]:
+    """What admission kept the memory from doing, a line each."""
+    said = [words.capped[c.limit].format(c.action, c.nats) for c in decision.capped]
+    if decision.silenced:
+        said.append(words.silenced.format(decision.silenced))
+    return [Text(line, style="yellow") for line in said]
 
 
 def _note(decision: Decision, rule: UpdateRule, words: Words) -> str:

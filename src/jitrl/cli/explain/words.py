@@ -35,6 +35,8 @@ class Words:
     base: str
     share: str
     cap: str
+    capped: dict[str, str]
+    silenced: str
     more: str
     neighbors: str
     similarity: str
@@ -90,6 +92,13 @@ ENGLISH = Words(
     "counted (warmup {warmup:g}).",
     cap="What is added to z is scaled down where the KL to the model would pass {cap:g} nats "
     "(kl_cap).",
+    capped={
+        "write": "{0} writes: the memory said {1:.1f} nats more for it than it may.",
+        "irreversible": "{0} is irreversible: {1:.1f} nats that the memory said for it were taken "
+        "off.",
+        "support": "{0} was left out: too few episodes bear out an action that writes.",
+    },
+    silenced="{0} more rows near by had no say: their source had its vote already.",
     more="… {0} more",
     neighbors="What the memory holds of states like this one",
     similarity="similar",
@@ -142,6 +151,12 @@ CHINESE = Words(
     base="（按规则换算后）",
     share="这里经历还少，回报、新颖性和重复所能加减的只计入 {share:.0%}（warmup {warmup:g}）。",
     cap="加到 z 上的总量按比例缩小，使与模型的 KL 不超过 {cap:g} 奈特（kl_cap）。",
+    capped={
+        "write": "{0} 会写入：记忆替它多说了 {1:.1f} 奈特，已扣除。",
+        "irreversible": "{0} 不可逆：记忆替它说的 {1:.1f} 奈特已扣除。",
+        "support": "{0} 未加入：支持这个写动作的回合太少。",
+    },
+    silenced="附近另有 {0} 行没有发言权：它们的来源已投过票。",
     more="…… 另有 {0} 个",
     neighbors="记忆中相似状态的经历",
     similarity="相似度",

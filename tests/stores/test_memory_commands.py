@@ -115,6 +115,7 @@ def test_quarantine_and_restore_change_rows_and_episodes(jitrl: Jitrl, file: Pat
         "status": "quarantined",
         "changed": 3,
         "version": 4,
+        "tainted": {},
     }
     assert status_of(file, "订单-1") == ["quarantined"] * 3
     with SQLiteStore(file) as store:
@@ -339,7 +340,7 @@ def test_check_names_readings_that_an_older_version_let_in(jitrl: Jitrl, file: P
         (("ls", "FILE", "--memory", "x"), 4, "has no memory 'x'; it has ['default']"),
         (("show", "FILE", "nobody"), 4, "has no episode 'nobody'"),
         (("quarantine", "nowhere.db", "--row", 1, "--reason", "x"), 4, "there is no memory file"),
-        (("quarantine", "FILE", "--reason", "x"), 2, "give --episode KEY or --row ID"),
+        (("quarantine", "FILE", "--reason", "x"), 2, "give --episode KEY, --row ID"),
         (("restore", "FILE", "--row", 999), 4, "no row 999"),
         (("export", "FILE", "-", "--json"), 2, "share stdout"),
         (("import", "FILE", "nowhere.jsonl"), 4, "cannot read nowhere.jsonl"),

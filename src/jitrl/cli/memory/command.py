@@ -1,10 +1,10 @@
-"""`jitrl memory`: list, show, count, quarantine, restore, export, import, rebuild and check."""
+"""`jitrl memory`: look, quarantine, replay, go back, export, import, rebuild and check."""
 
 from __future__ import annotations
 
 import typer
 
-from jitrl.cli.memory import changing, export, looking, rebuild
+from jitrl.cli.memory import changing, export, looking, rebuild, replaying, versions
 from jitrl.cli.memory.import_ import import_
 
 app = typer.Typer(no_args_is_help=True)
@@ -12,7 +12,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def memory() -> None:
-    """List, show, quarantine, restore, export, import, rebuild and check a memory."""
+    """List, show, quarantine, replay, roll back, export, import, rebuild and check a memory."""
 
 
 app.command()(looking.ls)
@@ -20,6 +20,13 @@ app.command()(looking.show)
 app.command()(looking.stats)
 app.command()(changing.quarantine)
 app.command()(changing.restore)
+app.command()(replaying.replay)
+app.command()(versions.snapshot)
+app.command()(versions.snapshots)
+app.command()(replaying.diff)
+app.command()(versions.rollback)
+app.command()(versions.undo)
+app.command()(versions.canary)
 app.command()(export.export)
 app.command("import")(import_)
 app.command()(rebuild.rebuild)

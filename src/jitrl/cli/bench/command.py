@@ -11,6 +11,7 @@ from jitrl.cli.bench import (
     judge,
     learn,
     paper,
+    poison,
     rules,
     search,
     serve,
@@ -31,6 +32,7 @@ app.command()(transfer.transfer)
 app.command()(choices.choices)
 app.command()(rules.rules)
 app.command()(paper.paper)
+app.command()(poison.poison)
 app.command()(judge.judge)
 app.command()(credit.credit)
 app.command()(webarena.webarena)

@@ -126,7 +126,7 @@ def settings() -> str:
 
 
 def _presets() -> list[str]:
-    """The settings inside `memory.rule` and `memory.retrieval`, and what each preset makes them."""
+    """The settings inside `memory.rule` and others, and what each preset makes them."""
     lines = []
     for part, text in (
         (
@@ -136,6 +136,11 @@ def _presets() -> list[str]:
             "the command line is `None` in Python.",
         ),
         ("retrieval", "Given like those of the rule: `--set memory.retrieval=threshold=0.8`."),
+        (
+            "admission",
+            "Given like those of the rule: `--set memory.admission=votes=true,rate=60`. What they "
+            "are for is on the page [Trust](trust.md).",
+        ),
     ):
         default = getattr(presets.load("default"), part)
         said = _arguments(inspect.getdoc(default) or "", "Attributes")
@@ -173,7 +178,8 @@ def _meaning(name: str, said: dict[str, str]) -> str:
 
 
 def _flat(preset: presets.Preset) -> dict[str, Any]:
-    parts = {"rule": asdict(preset.rule), "retrieval": asdict(preset.retrieval)}
+    groups = ("rule", "retrieval", "admission")
+    parts = {group: asdict(getattr(preset, group)) for group in groups}
     inner = {f"{part}.{k}": v for part, given in parts.items() for k, v in given.items()}
     return {"gamma": preset.gamma, "returns": preset.returns, **inner}
 

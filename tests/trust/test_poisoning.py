@@ -35,7 +35,7 @@ def test_one_source_of_up_to_ten_rows_turns_less_than_one_decision_in_a_hundred(
 
 
 def test_ten_sources_that_agree_turn_few_clear_decisions(attacked: dict[str, Poisoned]) -> None:
-    assert attacked["ten sources, 1 row each"].turned < 0.05
+    assert attacked["ten sources, 1 row each"].turned < 0.1
 
 
 def test_a_forged_basis_is_refused_every_time(attacked: dict[str, Poisoned]) -> None:

@@ -61,10 +61,33 @@ def test_a_hard_check_inside_a_member_dominates_the_whole():
     assert judgment.info["failed"] == ["checks"]
 
 
-def test_a_missing_member_is_missing_even_beside_a_failed_hard_one():
-    parts = {"checks": Part(0.5, hard=True), "judge": PARTS["judge"]}
-    _, both = composite(["hm"], parts)
-    assert isinstance(both.judge(episode(checks={"done": 0.0})), Unscored)
+@pytest.mark.parametrize("first", ["checks", "judge"])
+def test_a_model_is_not_asked_where_a_failed_hard_member_counts_alone(first):
+    parts = {"checks": Part(0.5, hard=True), "judge": Part(0.3, options={"mode": "told"})}
+    order = sorted(parts, key=lambda name: name != first)
+    model, both = composite(["hm"], {name: parts[name] for name in order})
+    judgment = both.judge(episode(checks={"done": 0.0}))
+    assert (judgment.rewards, judgment.basis, judgment.told) == ((0.0, 0.0), "state_check", True)
+    assert judgment.info["members"]["judge"]["unasked"] == "the others settle it"
+    assert model.calls == 0
+    assert isinstance(both.judge(episode(checks={"done": 1.0}, outcome=WON)), Unscored)
+    assert model.calls == 2
+
+
+def test_a_model_is_not_asked_beside_a_member_that_could_not_judge():
+    model, both = composite(['{"score": 9}'])
+    judgment = both.judge(episode())
+    assert (judgment.reason.partition(":")[0], model.calls) == ("checks", 0)
+
+
+def test_a_composite_within_another_asks_its_model_last_too():
+    model, inner = composite(['{"score": 9}'])
+    makers = {"inner": inner, "checks": Checks()}
+    both = Composite(
+        {"inner": Part(0.3), "checks": Part(0.7, hard=True)}, member=lambda name, _: makers[name]
+    )
+    assert sum(both.judge(episode(checks={"done": 0.5})).rewards) == 0.5
+    assert model.calls == 0
 
 
 def test_trusted_members_make_a_trusted_whole():

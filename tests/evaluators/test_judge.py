@@ -43,7 +43,8 @@ def test_instructions_are_chinese_for_a_chinese_goal_and_english_for_a_japanese_
 
 
 def test_a_failure_adds_nothing_and_what_cannot_be_told_is_not_scored():
-    _, blind = judge([answer([1, 1], "failure"), answer([1, 1], "cannot tell")], weight=0.3)
+    answers = [answer([1, 1], "failure"), answer([1, 1], "cannot tell")]
+    _, blind = judge(answers, weight=0.3, temperature=1.0)
     assert blind.judge(episode()).rewards == pytest.approx((0.1, 0.1))
     unscored = blind.judge(episode())
     assert unscored.reason == "the judge cannot tell how it ended"
@@ -71,7 +72,7 @@ def test_one_that_is_told_sees_the_outcome_and_rests_on_it():
 
 
 def test_one_that_is_blind_is_shown_nothing_of_the_outcome():
-    model, blind = judge(lambda request: answer([0, 3]))
+    model, blind = judge(lambda request: answer([0, 3]), temperature=1.0)
     for ended in (None, WON, LOST):
         blind.judge(episode(outcome=ended, rewards=[0.5, 0.5], score=1.0, checks={"x": 1.0}))
     first, *others = [text_of(request) for request in model.asked]

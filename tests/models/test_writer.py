@@ -11,6 +11,7 @@ from jitrl.models.calls import Write
 from jitrl.models.channel import Channel, Retry
 from jitrl.models.scripted import ScriptedEndpoint
 from jitrl.models.writer import ChannelWriter
+from jitrl.run.ledger import Ledger
 from jitrl.types import Writing
 
 ASKED = Writing("You judge.", "How good was it?", '{"type": "object"}', 0.5, 3, 40)
@@ -69,6 +70,28 @@ def test_a_provider_that_fails_is_no_unreadable_answer():
     with pytest.raises(ModelError, match="gone") as caught:
         ChannelWriter(channel).write(ASKED, str)
     assert not isinstance(caught.value, UnreadableAnswer)
+
+
+def test_what_is_asked_at_temperature_0_is_asked_and_counted_once():
+    endpoint = ScriptedEndpoint(['{"score": 9}', '{"score": 3}', '{"score": 1}'])
+    ledger = Ledger(":memory:")
+    writer = ChannelWriter(Channel(endpoint, meter=ledger.meter("judge")))
+    cold = replace(ASKED, temperature=0.0)
+    assert [writer.write(cold, score) for _ in range(3)] == [9.0, 9.0, 9.0]
+    assert writer.write(replace(cold, sample=4), score) == 3.0
+    [total] = ledger.totals()
+    assert (total.calls, total.cached, endpoint.calls) == (2, 0, 2)
+    assert ChannelWriter(Channel(endpoint)).write(cold, score) == 1.0
+
+
+def test_what_is_drawn_or_could_not_be_read_is_asked_each_time():
+    endpoint = ScriptedEndpoint(['{"score": 9}', '{"score": 3}', "hm", "hm", '{"score": 1}'])
+    writer = ChannelWriter(Channel(endpoint))
+    assert [writer.write(ASKED, score) for _ in range(2)] == [9.0, 3.0]
+    cold = replace(ASKED, temperature=0.0)
+    with pytest.raises(UnreadableAnswer):
+        writer.write(cold, score)
+    assert writer.write(cold, score) == 1.0
 
 
 def test_samples_of_one_question_are_apart_in_a_cache(tmp_path):

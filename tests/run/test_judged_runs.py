@@ -26,11 +26,16 @@ def scripted(request):
     return "<think>8</think>" if steps == 2 else answer([1] * steps, "failure")
 
 
+def drawing(model):
+    """A judge that asks each time, as its answers are drawn."""
+    return Judge(writer=model, temperature=1.0)
+
+
 @pytest.fixture
 def judged(settings, parts, tmp_path):
     def run(**changed):
         model = Model(scripted)
-        mine = replace(parts("jitrl", tasks=4), evaluator=lambda meter: Judge(writer=model))
+        mine = replace(parts("jitrl", tasks=4), evaluator=lambda meter: drawing(model))
         wanted = settings(attempts=2, **changed)
         experiment.run(wanted, tmp_path / "r", mine)
         return model, tmp_path / "r"
@@ -59,7 +64,7 @@ def test_workers_change_no_number_of_a_judged_run(judged, settings, parts, tmp_p
     _, where = judged()
     first = results.read(where)
     model = Model(scripted)
-    mine = replace(parts("jitrl", tasks=4), evaluator=lambda meter: Judge(writer=model))
+    mine = replace(parts("jitrl", tasks=4), evaluator=lambda meter: drawing(model))
     experiment.run(settings(attempts=2, workers=4), tmp_path / "again", mine)
     again = results.read(tmp_path / "again")
     assert (again.scores == first.scores).all()

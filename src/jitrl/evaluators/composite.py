@@ -45,6 +45,9 @@ class Composite:
     a hard member, or a hard check inside a member, failed, nothing else counts: the rewards are
     those of the failed member with the lowest sum.
 
+    Members that ask a model come last, and only if what they say can still count: not where one
+    before them could not judge, or failed and is hard.
+
     Args:
         members: Name to weight, evaluator, options and whether it is hard.
         member: Makes a member.
@@ -67,14 +70,22 @@ class Composite:
         self.told = any(one.told for one in made.values())
         self.relays = any(getattr(one, "relays", False) for one in made.values())
         self.reads_pages = any(getattr(one, "reads_pages", False) for one in made.values())
+        self.asks_model = any(map(_asks_model, made.values()))
 
     def judge(self, episode: Episode) -> Judgment:
         """The mean of all members; ``Unscored`` if one of them is.
 
-        All are asked, so that the journal holds what each said.
+        The journal holds what each said, and whom nobody asked.
         """
-        judged = {name: one.judge(episode) for name, one in self.members.items()}
-        info: dict[str, Any] = {"members": {name: _said(j) for name, j in judged.items()}}
+        judged: dict[str, Judgment] = {}
+        for name in sorted(self.members, key=lambda name: _asks_model(self.members[name])):
+            if not (_asks_model(self.members[name]) and self._is_settled(judged)):
+                judged[name] = self.members[name].judge(episode)
+        said = {
+            name: _said(judged[name]) if name in judged else _not_asked(one)
+            for name, one in self.members.items()
+        }
+        info: dict[str, Any] = {"members": said}
         scored = {name: j for name, j in judged.items() if isinstance(j, Scored)}
         for name, judgment in judged.items():
             if isinstance(judgment, Unscored):
@@ -85,11 +96,18 @@ class Composite:
             info["failed"] = failed
             rewards = scored[worst].rewards
         else:
-            weights = list(self._weights.values())
+            weights = [self._weights[name] for name in scored]
             table = np.array([j.rewards for j in scored.values()])
             rewards = tuple(np.average(table, axis=0, weights=weights).tolist())
-        told = any(j.told for j in scored.values())
-        return Scored(rewards, self.name, _weakest([j.basis for j in scored.values()]), told, info)
+        basis = _weakest([j.basis for j in scored.values()])
+        return Scored(rewards, self.name, basis, self.told, info)
+
+    def _is_settled(self, judged: Mapping[str, Judgment]) -> bool:
+        """Whether no other member can change the judgment."""
+        return any(
+            isinstance(judgment, Unscored) or self._has_failed(name, judgment)
+            for name, judgment in judged.items()
+        )
 
     def _has_failed(self, name: str, judgment: Scored) -> bool:
         if "failed" in judgment.info:
@@ -116,6 +134,14 @@ def _weight(name: str, part: Part) -> float:
             f"weight of member {name!r} is {weight}; it must be above 0 and at most {LARGEST:g}"
         )
     return weight
+
+
+def _asks_model(evaluator: Evaluator) -> bool:
+    return bool(getattr(evaluator, "asks_model", False))
+
+
+def _not_asked(evaluator: Evaluator) -> dict[str, Any]:
+    return {"evaluator": evaluator.name, "unasked": "the others settle it"}
 
 
 def _said(judgment: Judgment) -> dict[str, Any]:

@@ -74,6 +74,7 @@ class Judge:
     """
 
     reads_pages = True
+    asks_model = True
 
     def __init__(
         self,

@@ -51,6 +51,7 @@ class Question:
     """
 
     reads_pages = True
+    asks_model = True
     told = False
 
     def __init__(

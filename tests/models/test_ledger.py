@@ -53,6 +53,16 @@ def test_calls_are_summed_by_phase_and_model():
     assert (judge.phase, judge.model, judge.calls, judge.dollars) == ("judge", "j", 1, 0.0)
 
 
+def test_what_answers_from_a_file_took_once_is_kept_where_it_is_known():
+    meter = (ledger := Ledger(":memory:")).meter("act")
+    made(meter)
+    for tokens in ((100, 20), (50, 0), (0, 0)):
+        meter.cached("m@server", *tokens)
+    (total,) = ledger.totals()
+    assert (total.calls, total.cached, total.tokens_in, total.tokens_out) == (1, 3, 90, 10)
+    assert (total.spared, total.spared_in, total.spared_out) == (2, 150, 20)
+
+
 def test_a_call_under_way_counts_with_its_estimate():
     ledger = Ledger(":memory:")
     ledger.meter("act").start(CALL)

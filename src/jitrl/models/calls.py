@@ -146,8 +146,8 @@ class Meter(Protocol):
         """Write down what the call took: the same call, with the tokens it really had."""
         ...
 
-    def cached(self, model: str) -> None:
-        """Count an answer that cost nothing."""
+    def cached(self, model: str, tokens_in: int = 0, tokens_out: int = 0) -> None:
+        """Count an answer that cost nothing, and the tokens that it took when it was asked for."""
         ...
 
 

@@ -124,7 +124,8 @@ class Channel:
         stored = self._cache.get(identity, request) if self._cache else None
         if stored and (stored.usable or self._replay):
             if self._meter:
-                self._meter.cached(self.model)
+                taken = stored.answer
+                self._meter.cached(self.model, taken.tokens_in, taken.tokens_out)
             return Asked(_reading(stored.answer, read), 0)
         if self._replay:
             raise ReplayMiss(self.model, request)

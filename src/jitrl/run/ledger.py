@@ -50,6 +50,14 @@ _KIND = Kind(
             nanodollars INTEGER NOT NULL,
             PRIMARY KEY (phase, model)
         ) WITHOUT ROWID""",
+        """CREATE TABLE IF NOT EXISTS spared(
+            phase TEXT NOT NULL,
+            model TEXT NOT NULL,
+            answers INTEGER NOT NULL,
+            tokens_in INTEGER NOT NULL,
+            tokens_out INTEGER NOT NULL,
+            PRIMARY KEY (phase, model)
+        ) WITHOUT ROWID""",
         """CREATE TABLE IF NOT EXISTS clock(
             phase TEXT PRIMARY KEY,
             times INTEGER NOT NULL,
@@ -66,8 +74,12 @@ INSERT INTO total VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
     tokens_out = tokens_out + excluded.tokens_out,
     nanodollars = nanodollars + excluded.nanodollars
 """
-
-
+_SPARE = """
+INSERT INTO spared VALUES (?, ?, 1, ?, ?) ON CONFLICT DO UPDATE SET
+    answers = answers + 1,
+    tokens_in = tokens_in + excluded.tokens_in,
+    tokens_out = tokens_out + excluded.tokens_out
+"""
 _TICK = """
 INSERT INTO clock VALUES (?, 1, ?) ON CONFLICT DO UPDATE SET
     times = times + 1, nanoseconds = nanoseconds + excluded.nanoseconds
@@ -102,7 +114,9 @@ class Total:
     Attributes:
         calls: Calls made, retries and failed ones among them.
         failed: Those of them that brought no answer; their tokens count as 0.
-        cached: Answers from a file, which cost nothing and are no calls.
+        cached: Answers from a file, or given before, which cost nothing and are no calls.
+        spared: How many of these it is known of what they took when they were asked for.
+        spared_in, spared_out: Tokens that those took then.
     """
 
     phase: Phase
@@ -113,6 +127,9 @@ class Total:
     tokens_in: int
     tokens_out: int
     dollars: float
+    spared: int = 0
+    spared_in: int = 0
+    spared_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +185,9 @@ class Ledger:
         """Sums by phase and model, in the order of the phases. Calls under way are estimates."""
         with self._file.reading() as db:
             rows = db.execute(
-                "SELECT phase, model, calls, failed, cached, tokens_in, tokens_out, "
-                "nanodollars / 1e9 FROM total"
+                "SELECT phase, model, calls, failed, cached, total.tokens_in, total.tokens_out, "
+                "nanodollars / 1e9, ifnull(answers, 0), ifnull(spared.tokens_in, 0), "
+                "ifnull(spared.tokens_out, 0) FROM total LEFT JOIN spared USING (phase, model)"
             ).fetchall()
         totals = [Total(*row) for row in rows]
         return tuple(sorted(totals, key=lambda total: (PHASES.index(total.phase), total.model)))
@@ -223,10 +241,12 @@ class Ledger:
             change = (new - old for new, old in zip(after, before, strict=True))
             db.execute(_ADD, (phase, call.model, 0, int(failed), 0, *change))
 
-    def cached(self, phase: Phase, model: str) -> None:
-        """Count an answer that cost nothing."""
+    def cached(self, phase: Phase, model: str, tokens_in: int, tokens_out: int) -> None:
+        """Count an answer that cost nothing, and the tokens that it took once."""
         with self._file.transaction() as db:
             db.execute(_ADD, (phase, model, 0, 0, 1, 0, 0, 0))
+            if tokens_in or tokens_out:  # else they are not known
+                db.execute(_SPARE, (phase, model, tokens_in, tokens_out))
 
     def _cost(self, call: Call) -> int:
         """Nanodollars: a dollar per million tokens is a thousand nanodollars a token."""
@@ -273,6 +293,6 @@ class PhaseMeter:
         """As :meth:`Meter.finish`."""
         self.ledger.finish(ticket, call, failed=failed)
 
-    def cached(self, model: str) -> None:
+    def cached(self, model: str, tokens_in: int = 0, tokens_out: int = 0) -> None:
         """As :meth:`Meter.cached`."""
-        self.ledger.cached(self.phase, model)
+        self.ledger.cached(self.phase, model, tokens_in, tokens_out)

@@ -3,10 +3,8 @@ from dataclasses import replace
 import pytest
 
 from jitrl.analysis.price import Assumptions, account, measured
-from jitrl.errors import ConfigError, InputError
-from jitrl.models.calls import Call
-from jitrl.run import experiment
-from jitrl.run.ledger import Ledger
+from jitrl.analysis.spend import Spend, Spent
+from jitrl.errors import ConfigError
 
 GIVEN = Assumptions(
     tokens_in=10_000,
@@ -71,37 +69,18 @@ def test_what_no_account_can_be_made_of_is_refused(changed, said):
         replace(GIVEN, **changed)
 
 
-@pytest.fixture
-def played(tmp_path, settings, parts):
-    """A run of 20 episodes whose ledger holds nothing."""
-    experiment.run(settings(attempts=2, agent="static"), tmp_path / "r", parts("static"))
-    (tmp_path / "r" / "ledger.db").unlink()
-    return tmp_path / "r"
+def test_judging_and_learning_are_a_share_of_what_is_paid_once():
+    assert account(GIVEN).beside == pytest.approx(0.5 / 1.5)
+    assert account(Assumptions()).beside <= 0.25
 
 
-def call(ledger, phase, tokens_in, tokens_out):
-    meter = ledger.meter(phase)
-    spent = Call("m", "letters", False, tokens_in, tokens_out)
-    meter.finish(meter.start(spent), spent)
-
-
-def test_a_run_gives_tokens_and_shares_of_an_episode(played):
-    ledger = Ledger(played / "ledger.db")
-    call(ledger, "act", 20_000, 2_000)
-    ledger.meter("act").cached("m")  # counts as another call of that size
-    lost = Call("m", "letters", False, 0, 0)
-    meter = ledger.meter("act")
-    meter.finish(meter.start(lost), lost, failed=True)  # brought no answer
-    call(ledger, "judge", 4_000, 400)
-    call(ledger, "learn", 0, 400)
-    ledger.close()
-    found = measured(played, GIVEN)
+def test_a_run_gives_tokens_of_an_episode_and_shares_of_acting():
+    phases = (
+        Spend("act", 9, 0, 40_000, 4_000, 0.08),
+        Spend("judge", 2, 0, 4_000, 400, 0.008),
+        Spend("learn", 1, 0, 0, 400, 0.004),
+    )
+    found = measured(Spent(20, phases, False), GIVEN)
     assert (found.tokens_in, found.tokens_out) == (2_000, 200)
-    assert found.judging == pytest.approx(0.1)
-    assert found.learning == pytest.approx(400 * 10 / (40_000 + 40_000))
+    assert (found.judging, found.learning) == pytest.approx((0.1, 0.05))
     assert found.tasks == GIVEN.tasks
-
-
-def test_a_ledger_without_tokens_is_refused_with_what_to_give(played):
-    with pytest.raises(InputError, match=r"20 episodes.*--tokens-in"):
-        measured(played, GIVEN)

@@ -17,7 +17,7 @@ def test_every_assumption_is_printed_beside_the_result_with_its_option(jitrl):
         [line] = [x for x in done.err.splitlines() if f" --{name.replace('_', '-')} " in x]
         assert line.endswith("assumed")
         assert f"{getattr(Assumptions(), name):,.6g}" in line
-    assert "Both have cost the same after 139,000 tasks in use" in " ".join(done.err.split())
+    assert "Both have cost the same after 139,514 tasks in use" in " ".join(done.err.split())
 
 
 def test_every_assumption_is_an_option_and_then_counts_as_given(jitrl):
@@ -44,10 +44,32 @@ def test_a_run_is_measured_and_what_is_given_counts_before_it(jitrl):
     assert jitrl("cost", "--run", "nowhere").code == 2
 
 
+def test_a_run_says_what_acting_judging_and_learning_took_and_can_be_held_to_it(jitrl):
+    toy = ("--env", "toy", "--env-options", "tasks=4", "--model", "scripted")
+    jitrl("run", *toy, "--attempts", "2", "--agent", "static", "--out", "r")
+    with closing(Ledger("r/ledger.db")) as ledger:
+        for phase, tokens in (("act", 7_000), ("judge", 2_000), ("learn", 1_000)):
+            meter, call = ledger.meter(phase), Call("m", "letters", False, tokens, 0)
+            meter.finish(meter.start(call), call)
+    spent = jitrl("cost", "--run", "r", "--json").data["spent"]
+    assert (spent["episodes"], spent["beside"]) == (8, pytest.approx(0.3))
+    assert [one["share"] for one in spent["phases"]] == pytest.approx([0.7, 0.2, 0.1])
+    done = jitrl("cost", "--run", "r")
+    assert "Judging and learning took 30.0% of all spend." in done.err
+    assert done.code == jitrl("cost", "--run", "r", "--most-beside", "0.3").code == 0
+    held = jitrl("cost", "--run", "r", "--most-beside", "0.25")
+    assert (held.code, "judging and learning took 30.0%" in held.err) == (1, True)
+    assert jitrl("cost", "--most-beside", "0.25").code == 2
+    chinese = jitrl("cost", "--run", "r", "--lang", "zh").err
+    assert "评判和学习占全部花费的 30.0%" in chinese
+    assert max(map(cell_len, chinese.splitlines())) <= 80
+    assert max(map(cell_len, done.err.splitlines())) <= 80
+
+
 def test_totals_are_shown_for_the_volume_that_is_asked_for(jitrl):
     data = jitrl("cost", "--volume", "200000", "--json").data
-    assert data["memory"]["volume"] == pytest.approx(54 + 200_000 * 0.024)
-    assert (data["even"], data["cheaper"]) == (pytest.approx(139_000), "tuning")
+    assert data["memory"]["volume"] == pytest.approx(46.8 + 200_000 * 0.024)
+    assert (data["even"], data["cheaper"]) == (pytest.approx(139_514, abs=1), "tuning")
     assert jitrl("cost", "--volume", "nan").code == 2
 
 
@@ -65,6 +87,6 @@ def test_the_account_fits_80_columns_in_both_languages(jitrl, lang):
 
 
 def test_the_account_in_the_docs_is_the_one_that_is_printed(jitrl):
-    page = (Path(__file__).parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "costs.md").read_text(encoding="utf-8")
     shown = page.partition("```text\n")[2].partition("```")[0].rstrip()
     assert shown in jitrl("cost").err

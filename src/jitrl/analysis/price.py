@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from math import inf
-from pathlib import Path
 from typing import Literal
 
-from jitrl.errors import ConfigError, InputError
-from jitrl.run import folder as folders
-from jitrl.run.ledger import Phase
-from jitrl.stores.sqlite import SQLiteStore
+from jitrl.analysis.spend import Spent
+from jitrl.errors import ConfigError
 
 Origin = Literal["assumed", "given", "measured"]
 
@@ -47,8 +43,8 @@ class Assumptions:
     tasks: float = 100.0
     attempts: float = 5.0
     rounds: float = 3.0
-    judging: float = 0.25
-    learning: float = 0.25
+    judging: float = 0.2
+    learning: float = 0.1
     used: float = 0.0
     gpus: float = 8.0
     hours: float = 100.0
@@ -91,11 +87,14 @@ class Account:
 
     Attributes:
         attempts: Attempts that are learned from.
+        beside: Share of what learning at inference is paid once that goes into judging and
+            learning.
         even: Tasks in use after which both have cost the same; ``None`` if one is cheaper at any
             volume.
     """
 
     attempts: float
+    beside: float
     memory: Way
     tuning: Way
     even: float | None
@@ -124,47 +123,21 @@ def account(given: Assumptions) -> Account:
     )
     once, each = tuning.once - memory.once, memory.each - tuning.each
     even = once / each if each and once / each > 0 else None
-    return Account(attempts, memory, tuning, even)
+    return Account(attempts, beside / (1 + beside), memory, tuning, even)
 
 
-def measured(folder: Path, given: Assumptions) -> Assumptions:
-    """``given`` with the tokens and shares of the run in ``folder``, which is only read.
-
-    Answers from a cache count as if they had been asked for, with the mean tokens of those that
-    were. Judging and learning are priced like acting.
-
-    Raises:
-        InputError: If there is no run, or its ledger holds no tokens.
-        StoreError: If the ledger cannot be read.
-    """
-    record = folders.read(folder)
-    with closing(folders.spent(folder)) as ledger:
-        totals = ledger.totals()
-    episodes = 0
-    for seed in record.seeds:
-        journal = folders.store_path(folder, seed)
-        if journal.is_file():
-            with SQLiteStore(journal, readonly=True) as store:
-                episodes += sum(s.status != "aborted" for s in store.summaries())
-    read: dict[Phase, float] = {"act": 0.0, "judge": 0.0, "learn": 0.0}
-    written = dict(read)
-    for total in totals:
-        answered = total.calls - total.failed
-        share = 1 + total.cached / answered if answered else 1.0
-        read[total.phase] += share * total.tokens_in
-        written[total.phase] += share * total.tokens_out
-    cost = {
-        phase: read[phase] * given.price_in + written[phase] * given.price_out for phase in read
-    }
-    if not episodes or not read["act"] + written["act"]:
-        raise InputError(
-            f"the ledger of {folder} holds no tokens of acting ({episodes} episodes): its model "
-            "counts none, or all answers came from a cache; give --tokens-in and --tokens-out"
-        )
+def measured(found: Spent, given: Assumptions) -> Assumptions:
+    """``given`` with the tokens and shares of a run."""
+    acting = found.of("act")
+    beside = {phase: found.of(phase).dollars for phase in ("judge", "learn")}
+    if acting.dollars:
+        beside = {phase: dollars / acting.dollars for phase, dollars in beside.items()}
+    else:
+        beside = {"judge": given.judging, "learn": given.learning}
     return replace(
         given,
-        tokens_in=read["act"] / episodes,
-        tokens_out=written["act"] / episodes,
-        judging=cost["judge"] / cost["act"] if cost["act"] else given.judging,
-        learning=cost["learn"] / cost["act"] if cost["act"] else given.learning,
+        tokens_in=acting.tokens_in / found.episodes,
+        tokens_out=acting.tokens_out / found.episodes,
+        judging=beside["judge"],
+        learning=beside["learn"],
     )

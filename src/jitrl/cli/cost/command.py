@@ -14,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl.analysis.price import NAMES, Account, Assumptions, Origin, account, measured
+from jitrl.analysis.spend import Spent, spent
+from jitrl.cli.cost.spent import show_spent
 from jitrl.cli.cost.words import LANGUAGES, Words
 from jitrl.cli.shared.output import emit, people
 from jitrl.errors import InputError
@@ -42,7 +44,15 @@ def _option(name: str) -> inspect.Parameter:
 def cost(
     run: Annotated[
         Path | None,
-        typer.Option(help="Finished run whose ledger says the tokens and shares of an episode."),
+        typer.Option(help="Run whose ledger says the tokens and shares of an episode."),
+    ] = None,
+    most_beside: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Exit 1 if judging and learning took a larger share of what the run spent.",
+        ),
     ] = None,
     volume: Annotated[
         float, typer.Option(min=0, help="Tasks in use for which totals are shown.")
@@ -54,22 +64,34 @@ def cost(
     """Set what learning at inference costs beside fine-tuning, and where both are even.
 
     Every number is an option and is printed beside the result. Defaults are assumptions, not
-    offers: give your own tokens and prices.
+    offers: give your own tokens and prices. With --run the tokens are a run's own, and it is said
+    what acting, judging and learning took of it.
     """
+    if most_beside is not None and run is None:
+        raise InputError("--most-beside needs --run: shares are those of a run's ledger")
     if not isfinite(volume):
         raise InputError(f"--volume is {volume}; it must be a finite number of tasks")
     own = {name: value for name, value in given.items() if value is not None}
     origins: dict[str, Origin] = dict.fromkeys(NAMES, "assumed")
     values = replace(_DEFAULTS, **own)
+    ledger = None
     if run is not None:
-        values = replace(measured(run, values), **own)
+        ledger = spent(run, values.price_in, values.price_out)
+        values = replace(measured(ledger, values), **own)
         origins |= dict.fromkeys(_MEASURED, "measured")
     origins |= dict.fromkeys(own, "given")
     found = account(values)
     if json:
-        emit(_data(values, origins, found, volume))
+        emit(_data(values, origins, found, volume) | (_phases(ledger) if ledger else {}))
     else:
+        if ledger is not None:
+            show_spent(ledger, LANGUAGES[lang])
         _show(values, origins, found, volume, LANGUAGES[lang])
+    if ledger is not None and most_beside is not None and ledger.beside > most_beside:
+        people().print(
+            LANGUAGES[lang].above.format(share=ledger.beside, most=most_beside), style="red"
+        )
+        raise typer.Exit(1)
 
 
 cost.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -92,6 +114,7 @@ def _data(
     return {
         "schema": "jitrl.cost/1",
         "attempts": found.attempts,
+        "beside": found.beside,
         **{name: {**asdict(way), "volume": way.total(volume)} for name, way in ways.items()},
         "volume": volume,
         "even": found.even,
@@ -100,6 +123,21 @@ def _data(
             name: {"value": value, "origin": origins[name]}
             for name, value in asdict(values).items()
         },
+    }
+
+
+def _phases(ledger: Spent) -> dict[str, Any]:
+    phases = [
+        {**asdict(one), "share": ledger.share(one.phase), "each": one.dollars / ledger.episodes}
+        for one in ledger.phases
+    ]
+    return {
+        "spent": {
+            "episodes": ledger.episodes,
+            "beside": ledger.beside,
+            "is_priced": ledger.is_priced,
+            "phases": phases,
+        }
     }
 
 
@@ -123,6 +161,7 @@ def _show(
             volume=found.even, before=words.names[found.cheaper(found.even / 2)]
         )
     console.print(Text(said, style="bold"))
+    console.print(Text(words.part.format(share=found.beside)))
     console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(Text(words.rests), header_style="dim", no_wrap=True)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from jitrl.analysis.price import Origin
 from jitrl.report.words import Language
+from jitrl.run.ledger import Phase
 
 _Way = Literal["memory", "tuning"]
 
@@ -30,6 +31,13 @@ class Words:
     origins: Mapping[Origin, str]
     what: Mapping[str, str]
     left_out: str
+    part: str
+    above: str
+    took: str
+    phases: Mapping[Phase, str]
+    heads: tuple[str, str, str, str, str, str]
+    beside: str
+    prices: Mapping[bool, str]
 
 
 ENGLISH = Words(
@@ -68,6 +76,16 @@ ENGLISH = Words(
     },
     left_out="Not counted: people's work, labels and evaluation on either side, and how good each "
     "of the two gets. What is assumed is nobody's offer: give your own numbers.",
+    part="Judging and learning are {share:.0%} of what learning at inference is paid once.",
+    above="judging and learning took {share:.1%}, --most-beside is {most:.1%}",
+    took="what {episodes:,} episodes took",
+    phases={"act": "acting", "judge": "judging", "learn": "learning"},
+    heads=("answers", "kept", "read", "written", "an episode", "share"),
+    beside="Judging and learning took {share:.1%} of all spend.",
+    prices={
+        True: "Dollars are by the prices of the run.",
+        False: "Dollars are by --price-in and --price-out.",
+    },
 )
 
 CHINESE = Words(
@@ -105,6 +123,16 @@ CHINESE = Words(
     },
     left_out="没有算入：双方的人工、标注和评估，以及两者各能做到多好。假设不是任何人的报价："
     "请给出你自己的数字。",
+    part="评判和学习占推理时学习一次性花费的 {share:.0%}。",
+    above="评判和学习占 {share:.1%}，--most-beside 为 {most:.1%}",
+    took="{episodes:,} 个回合的花费",
+    phases={"act": "行动", "judge": "评判", "learn": "学习"},
+    heads=("回答", "留存", "读入", "写出", "每回合", "份额"),
+    beside="评判和学习占全部花费的 {share:.1%}。",
+    prices={
+        True: "美元按该运行自己的价格计算。",
+        False: "美元按 --price-in 和 --price-out 计算。",
+    },
 )
 
 LANGUAGES: dict[Language, Words] = {"en": ENGLISH, "zh": CHINESE}

@@ -6,7 +6,7 @@ from ailing import attempt, book, case, distilled, grid, rule, tally, used
 
 from jitrl.analysis.doctor import CHECKS
 from jitrl.cli.doctor.command import LANGUAGES
-from jitrl.cli.doctor.words import ailment, evidence
+from jitrl.report.ailments.words import ailment, evidence
 
 ONE, TWO = rule(1), rule(2)
 

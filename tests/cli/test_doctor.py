@@ -8,7 +8,7 @@ import jitrl as package
 from jitrl.analysis.doctor import CHECKS, OF_RULES
 from jitrl.analysis.doctor.finding import found
 from jitrl.cli.doctor.command import LANGUAGES
-from jitrl.cli.doctor.words import ailment, filled
+from jitrl.report.ailments.words import ailment, filled
 
 GOOD = "names the order\namount is right\nno other change\ncustomer was told\n"
 OTHER = "fast\nfew clicks\npolite words\nshort answer\n"

@@ -2,8 +2,8 @@ import pytest
 from rich.cells import cell_len
 
 import jitrl as package
-from jitrl.cli.explain.lessons import WORDS, said
 from jitrl.core.features import SiteMap, Situation, features
+from jitrl.report.taught import WORDS, said
 from jitrl.types import State
 
 BUTTONS = ("click(<button[Cancel]>)", "click(<button[Ship]>)", "click(<button[打印]>)", "back()")

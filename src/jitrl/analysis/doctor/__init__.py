@@ -51,7 +51,8 @@ CHECKS: Mapping[str, Callable[[Case], Finding]] = {
     "rules-stale": learned.stale,
 }
 """All checks, in the order in which they are told. A new one is a function of a case, a line here
-and its words in both languages (``cli.doctor``). Those of rules are told where there is a book."""
+and its words in both languages (``report.ailments``). Those of rules are told where there is a
+book."""
 
 OF_RULES = frozenset(name for name in CHECKS if name.startswith("rules-"))
 

@@ -16,15 +16,13 @@ from jitrl.analysis.doctor.case import Case
 from jitrl.analysis.doctor.finding import Finding
 from jitrl.analysis.doctor.fit import Overlap, items, overlap
 from jitrl.analysis.doctor.load import load
-from jitrl.cli.doctor.chinese import CHINESE
-from jitrl.cli.doctor.english import ENGLISH
-from jitrl.cli.doctor.words import Ailment, Words, ailment, evidence, filled
 from jitrl.cli.shared.output import emit, folded, people
 from jitrl.cli.shared.settings import Flags, merge
 from jitrl.errors import InputError
+from jitrl.report.ailments import LANGUAGES
+from jitrl.report.ailments.words import Ailment, Words, ailment, evidence, filled
 from jitrl.report.words import Language
 
-LANGUAGES: dict[Language, Words] = {"en": ENGLISH, "zh": CHINESE}
 _GAP = 2
 
 

@@ -68,7 +68,7 @@ def explain(
             else:
                 people().print(tables.changes(found, words))
             return
-        agent = sight(store, file, settings, setting)
+        agent = sight(store, settings, setting)
         named = given.decision_id(decision)
         record = store.decision(named)
         if record.decision.reason == "weights":

@@ -14,6 +14,7 @@ from jitrl.cli.explain.words import Words
 from jitrl.cli.shared.listing import Listing
 from jitrl.core.rule import UpdateRule
 from jitrl.memory.explain import Explanation
+from jitrl.report.taught import WORDS
 from jitrl.types import Decision, Weighed
 
 _LINES = 8  # of each table
@@ -104,7 +105,7 @@ def _note(decision: Decision, rule: UpdateRule, words: Words) -> str:
         value=decision.value,
         nudged=words.nudged if is_nudged else "",
         base="" if is_plain else words.base,
-        others=f" + {lessons.WORDS[words.lang].column}" if has_others else "",
+        others=f" + {WORDS[words.lang].column}" if has_others else "",
     )
     parts = [said]
     if decision.neighbors and decision.share < 1.0:
@@ -120,7 +121,7 @@ def _candidates(
     decision = of.decision
     heads = [words.prior, words.visits, words.q, words.returns, words.bonus]
     if has_others := any(c.transfer for c in decision.candidates):
-        heads.append(lessons.WORDS[words.lang].column)
+        heads.append(WORDS[words.lang].column)
     listing = Listing((words.candidate, *heads, words.logits, words.after), is_numbered=True)
     ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
     shown = ranked[:lines]

@@ -66,7 +66,7 @@ def replay(
                 gone |= {row.id for row in store.rows(key)}
         else:
             gone = {*store.versions.select(chosen)}
-        found = replayed(sight(store, place, settings, setting), store, gone)
+        found = replayed(sight(store, settings, setting), store, gone)
         owners_of = {row.episode for row in rows_of(store, gone).values()}
         tainted = store.versions.tainted_with(owners_of)
     rested = {rule: keys for rule, keys in tainted.items() if owners_of.intersection(keys)}
@@ -103,7 +103,7 @@ def diff(
     with reading(file, name) as store:
         place, settings = recorded(Path(file), None, setting)
         one, other = store.versions.number(first), store.versions.number(second)
-        agent = sight(store, place, settings, setting)
+        agent = sight(store, settings, setting)
         found = compared(agent, store, one, other, newest=newest)
     tell(f"versions {one} and {other}: {_said(found)} fall otherwise")
     _show(found.turned, limit, first, second)

@@ -10,8 +10,9 @@ import typer
 
 from jitrl.agents.rulebook.conflicts import disagreements
 from jitrl.agents.rulebook.meaning import by_meaning
+from jitrl.analysis.rulebook import GATES, shown
 from jitrl.cli.memory.options import FILE, NAME, reading
-from jitrl.cli.rules.options import GATES, RULE, SCOPE, STATUS, SUCCESS, shown
+from jitrl.cli.rules.options import RULE, SCOPE, STATUS, SUCCESS
 from jitrl.cli.shared.listing import Listing, figures
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.core.rulesearch import search

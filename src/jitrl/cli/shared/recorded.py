@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-
-import msgspec
 
 from jitrl import config
 from jitrl.agents.corrected import Corrected
+from jitrl.analysis.sight import found, looking
 from jitrl.cli.shared.settings import Flags, merge
-from jitrl.errors import InputError, StoreError
-from jitrl.evaluators.environment import EnvironmentRewards
-from jitrl.run import folder as folders
-from jitrl.run.embedding import remembered
 from jitrl.stores.sqlite import SQLiteStore
 
 
 def recorded(place: Path, seed: int | None, given: Sequence[str]) -> tuple[Path, config.Memory]:
-    """The memory file, and the settings it was used with: those of its run, else those in force.
+    """The memory file, and its settings, of which ``--set`` gave some; see ``sight.found``.
 
     Raises:
         InputError: If a run has no such seed.
@@ -28,30 +22,10 @@ def recorded(place: Path, seed: int | None, given: Sequence[str]) -> tuple[Path,
     """
     flags: Flags = {}
     merge(flags, given, "--set")
-    if not place.exists():
-        raise StoreError(f"there is no run folder or memory file {place}")
-    folder = place if place.is_dir() else place.parent
-    if not (place.is_dir() or (folder / "run.json").is_file()):
-        return place, config.load(flags).memory
-    record = folders.read(folder)
-    if place.is_dir():
-        if seed is not None and seed not in record.seeds:
-            raise InputError(f"{folder} has no seed {seed}; it has {list(record.seeds)}")
-        place = folders.store_path(folder, record.seeds[0] if seed is None else seed)
-    settings = record.settings["memory"] | flags.get("memory", {})
-    return place, msgspec.convert(settings, config.Memory)
+    return found(place, seed, flags)
 
 
-def sight(
-    store: SQLiteStore, file: Path, settings: config.Memory, given: Sequence[str]
-) -> Corrected:
-    """Who decided on ``store``; trusts what the memory remembers, unless something else is given.
-
-    It reads all there is, and judges nothing, so the evaluator that the memory was used with is not
-    needed.
-    """
-    trusted = store.settings().get("trusted")
-    if trusted and not any(text.startswith("memory.trusted") for text in given):
-        settings = msgspec.structs.replace(settings, trusted=frozenset(trusted))
-    settings = msgspec.structs.replace(settings, snapshot="", canary="")
-    return Corrected(store, EnvironmentRewards(), settings, partial(remembered, str(file)))
+def sight(store: SQLiteStore, settings: config.Memory, given: Sequence[str]) -> Corrected:
+    """Who decided on ``store``; trusts what the memory remembers, unless ``--set`` says else."""
+    is_said = any(text.startswith("memory.trusted") for text in given)
+    return looking(store, settings, trusted=not is_said)

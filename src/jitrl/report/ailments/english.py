@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jitrl.cli.doctor import english_rules
-from jitrl.cli.doctor.words import Ailment, Said, Words
+from jitrl.report.ailments import english_rules
+from jitrl.report.ailments.words import Ailment, Said, Words
 
 _WEIGHTS = (
     "between best and worst it adds {push:.1f} nats, the model's own are {spread:.1f} (medians)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jitrl.cli.doctor.words import Ailment, Said
+from jitrl.report.ailments.words import Ailment, Said
 
 CHINESE: Mapping[str, Said] = {
     "rules-more": Said(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jitrl.cli.doctor import chinese_rules
-from jitrl.cli.doctor.words import Ailment, Said, Words
+from jitrl.report.ailments import chinese_rules
+from jitrl.report.ailments.words import Ailment, Said, Words
 
 _WEIGHTS = "所加修正中位数：最好与最差相差 {push:.1f} 奈特；模型自己的相差 {spread:.1f}"
 _SHARES = (

@@ -1,0 +1,73 @@
+"""What a rule has shown: its effect where it was told, beside where it was held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jitrl.core.effect import Effect
+from jitrl.core.gates import Gates, drawn, measure
+from jitrl.types import RuleCounts, ScoredUse
+
+GATES = Gates()
+"""By whose bounds effects are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a rule has shown.
+
+    Attributes:
+        obeyed, occasions: Steps where it was told and its condition held; at so many of them the
+            episode did as it says.
+        held_obeyed, held_occasions: The same where it was held out.
+    """
+
+    effect: Effect
+    counts: RuleCounts
+    obeyed: int
+    occasions: int
+    held_obeyed: int
+    held_occasions: int
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it; a mean of nothing is none."""
+        seen = self.effect
+        mean = seen.mean if seen.given + seen.held else None
+        return {
+            "effect": {
+                "mean": mean,
+                "low": seen.low,
+                "high": seen.high,
+                "told": seen.given,
+                "held_out": seen.held,
+            },
+            "wins": self.counts.wins,
+            "held_wins": self.counts.held_wins,
+            "occasions": self.occasions,
+            "obeyed": self.obeyed,
+            "held_occasions": self.held_occasions,
+            "held_obeyed": self.held_obeyed,
+        }
+
+    @property
+    def bounds(self) -> str:
+        """The effect with its bounds; "" without a use."""
+        seen = self.effect
+        if not seen.given + seen.held:
+            return ""
+        return f"{seen.mean:+.2f} [{seen.low:+.2f}, {seen.high:+.2f}]"
+
+
+def shown(uses: Sequence[ScoredUse], counts: RuleCounts | None) -> Shown:
+    """What the scored uses of a rule show."""
+    told, held = ([one.use for one in uses if one.use.told is is_told] for is_told in (True, False))
+    return Shown(
+        measure(drawn(uses), GATES),
+        counts or RuleCounts(),
+        sum(use.obeyed for use in told),
+        sum(use.occasions for use in told),
+        sum(use.obeyed for use in held),
+        sum(use.occasions for use in held),
+    )

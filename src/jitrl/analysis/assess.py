@@ -205,7 +205,9 @@ def _is_source(evaluator: Evaluator) -> bool:
     """Whether it hands on outcomes and rewards as they are, by itself or through a member."""
     if isinstance(evaluator, Composite):
         return any(map(_is_source, evaluator.members.values()))
-    return isinstance(evaluator, EnvironmentRewards | TerminalOutcome)
+    return getattr(evaluator, "is_source", False) or isinstance(
+        evaluator, EnvironmentRewards | TerminalOutcome
+    )
 
 
 def verdict(judgment: Judgment, success: float) -> str:

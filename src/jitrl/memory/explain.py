@@ -164,6 +164,24 @@ def explain(
     )
 
 
+def without_rows(sight: Sight, store: Journal, id: str, rows: Collection[int]) -> Decision:
+    """The decision ``id`` as a memory makes it that never held ``rows``; no model call.
+
+    Raises:
+        StoreError: If there is no such decision.
+        ConfigError: As ``explain``.
+    """
+    record = store.decision(id)
+    same_rule(sight, record.decision, id)
+    same_trust(sight, store)
+    if not is_corrected(record.decision):
+        return record.decision
+    episode = store.episode(record.episode)
+    past = Past(store, record.scope, record.decision.version)
+    view = past.view(sight.lens(excluded(episode), frozenset(rows), snapshot_of(episode)))
+    return Rerun(view, episode, sight).made(record)
+
+
 class _Near(NamedTuple):
     """A row among the neighbors, and how similar its state is."""
 

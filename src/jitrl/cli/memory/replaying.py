@@ -59,7 +59,7 @@ def replay(
     if chosen.is_empty:
         raise InputError("nothing is named; give --episode KEY, --row ID, --source NAME or others")
     with reading(file, name) as store:
-        place, settings = recorded(Path(file), None, setting)
+        _, settings = recorded(Path(file), None, setting)
         if chosen.is_plain:
             gone = {*chosen.rows}
             for key in chosen.episodes:
@@ -101,7 +101,7 @@ def diff(
     settings in force, without a model.
     """
     with reading(file, name) as store:
-        place, settings = recorded(Path(file), None, setting)
+        _, settings = recorded(Path(file), None, setting)
         one, other = store.versions.number(first), store.versions.number(second)
         agent = sight(store, settings, setting)
         found = compared(agent, store, one, other, newest=newest)

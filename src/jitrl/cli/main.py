@@ -34,6 +34,7 @@ COMMANDS = {
     "evaluator": "Compare evaluators with outcomes and people, and label steps by hand.",
     "doctor": "Say what ails a memory, a run or a comparison, and one remedy for each finding.",
     "cost": "Set what learning at inference costs beside fine-tuning.",
+    "ui": "Show memories and runs in a browser, on this machine alone.",
     "bench": "Measure retrieval, decisions, learning and its choices; score finished web tasks.",
     "proxy": "Let agents in any language learn: a proxy for chat completions with tools.",
     "mcp": "Offer a memory to an agent's model as an MCP server.",

@@ -1,1 +1,1 @@
-"""The decision service: the library's two calls for agents in other processes and languages."""
+"""The decision service for other processes and languages, and pages that show a memory in a browser."""

@@ -1,0 +1,64 @@
+"""Words of the rulebook."""
+
+SAID: dict[str, tuple[str, str]] = {
+    "rule_status.candidate": ("candidate", "候选"),
+    "rule_status.active": ("active", "有效"),
+    "rule_status.retired": ("retired", "已撤下"),
+    "rule_status.quarantined": ("quarantined", "已隔离"),
+    "rules.title": ("Rules, and what each is worth", "规则及其价值"),
+    "rules.empty": (
+        "No rules are kept here. The agent rulebook draws them from its attempts: jitrl run "
+        "--agent rulebook.",
+        "这里没有规则。智能体 rulebook 会从自己的尝试中提炼：jitrl run --agent rulebook。",
+    ),
+    "rules.lead": (
+        "{n:,} rules, the best lower bound of the effect first.",
+        "共 {n:,} 条规则，效果下界最高的在前。",
+    ),
+    "rules.none": ("No rule fits.", "没有符合的规则。"),
+    "rules.rule": ("rule", "规则"),
+    "rules.status": ("status", "状态"),
+    "rules.effect": ("effect [{level:.0%} bounds]", "效果［{level:.0%} 界限］"),
+    "rules.told": ("told", "已告知"),
+    "rules.held": ("held out", "留出"),
+    "rules.wins": ("wins", "成功"),
+    "rules.obeyed": ("obeyed", "遵守"),
+    "rules.unknown": (
+        "not known: no scored episode could be told it yet",
+        "未知：还没有可告知它的已评分回合",
+    ),
+    "rules.against": ("disagrees with:", "与此矛盾："),
+    "rules.tainted": ("rests on {n} episodes in quarantine", "依据了 {n} 个已隔离的回合"),
+    "rules.note": (
+        "Effect: mean score where it was told minus where it was held out, by a draw; its "
+        "{level:.0%} bounds hold at every look. Wins say little: a rule that only rides "
+        "along has as many. Obeyed: of the steps at which its condition held.",
+        "效果：抽签告知的回合与留出的回合的平均得分之差；其 {level:.0%} 界限在任何时刻查看都"
+        "成立。成功次数说明不了多少：搭便车的规则同样多。遵守：在其条件成立的步骤中所占次数。",
+    ),
+    "rule.scope": ("scope", "作用域"),
+    "rule.kind": ("for tasks of", "适用任务"),
+    "rule.any_kind": ("any kind", "任何种类"),
+    "rule.author": ("distilled by", "提炼者"),
+    "rule.entities": ("key words", "关键词"),
+    "rule.any_goal": ("any goal", "任何目标"),
+    "rule.since": ("in the book since", "收录时间"),
+    "rule.episodes": ("episodes", "回合"),
+    "rule.wins": ("wins", "成功"),
+    "rule.held_steps": ("condition held", "条件成立"),
+    "rule.obeyed": ("obeyed", "遵守"),
+    "rule.from": ("What it was distilled from", "提炼自"),
+    "rule.round": ("round {n}", "第 {n} 轮"),
+    "rule.good": ("good:", "好："),
+    "rule.bad": ("bad:", "差："),
+    "rule.no_evidence": (
+        "No attempts: it was written by hand, or came from elsewhere.",
+        "没有依据的尝试：由人手写，或来自别处。",
+    ),
+    "rule.parents": ("It stands for:", "它代表："),
+    "rule.history": ("What became of it", "经过"),
+    "rule.uses": ("Its last uses, of {n:,}", "最近的使用，共 {n:,} 次"),
+    "rule.use": ("use", "使用"),
+    "rule.chance": ("chance to be told", "告知概率"),
+    "rule.no_uses": ("It was not used in a scored episode yet.", "尚未在已评分的回合中使用。"),
+}

@@ -1,0 +1,237 @@
+"""Each view in Chromium: nothing from outside, no error, readable by all, on a telephone, live."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jitrl.envs.browser.chromium import installed
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+
+PLACES = {
+    "curve": "/p/jitrl/curve",
+    "curve of a memory": "/p/support.db/curve",
+    "decisions": "/p/support.db/decisions",
+    "decision": "/p/support.db/decision?id=ticket-0060%230",
+    "episodes": "/p/support.db/episodes",
+    "episode": "/p/support.db/episode?key=ticket-0003",
+    "memory": "/p/support.db/memory",
+    "row": "/p/support.db/row?id=5",
+    "rules": "/p/book/rules",
+    "evaluator": "/p/jitrl/evaluator",
+    "cost": "/p/jitrl/cost",
+    "doctor": "/p/jitrl/doctor",
+    "home": "/",
+    "problem": "/p/support.db/row?id=999999",
+}
+LOOKS = {
+    "wide, light, English": (1280, "light", "en-US"),
+    "telephone, dark, Chinese": (390, "dark", "zh-CN"),
+}
+
+
+class Served:
+    """The pages on a port of this machine."""
+
+    def __init__(self, *paths: Path) -> None:
+        import socket
+
+        import uvicorn
+
+        from jitrl.service.pages.opening import Ticket, app
+        from jitrl.service.pages.places import shelf
+
+        ticket = Ticket()
+        made = app(shelf(paths), ticket, principal="ann")
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self.opening = f"{self.url}/open/{ticket.text}"
+        config = uvicorn.Config(made, log_level="error", timeout_graceful_shutdown=2)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(
+            target=self._server.run, args=([self._socket],), daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(30)
+        self._socket.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=installed(), args=["--no-sandbox", "--disable-gpu"], timeout=120_000
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def served(memory: Path, runs: Path, book: Path) -> Iterator[Served]:
+    made = Served(memory, runs, book)
+    yield made
+    made.close()
+
+
+class Seen:
+    """A window, and what went wrong in it."""
+
+    def __init__(self, browser: Any, served: Served, width: int, scheme: str, locale: str) -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, locale=locale
+        )
+        self.context.set_default_timeout(60_000)
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.url = served.url
+        self.page.goto(served.opening)
+        self.cookies = self.context.cookies()
+
+    def _said(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.wrong.append(message.text)
+
+    def go(self, path: str) -> None:
+        """Open a page and wait until it asks for nothing more at once."""
+        self.page.goto(self.url + path)
+        for waiting in ("main .wait", "[hx-trigger=load]"):  # the policy forbids functions as texts
+            self.page.locator(waiting).wait_for(state="detached")
+
+    def faults(self) -> list[str]:
+        """What axe finds that keeps somebody from using the page."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{one['id']}: {one['nodes'][0]['html']}"
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
+
+
+@pytest.fixture(scope="module", params=LOOKS)
+def seen(request: Any, chromium: Any, served: Served) -> Iterator[Seen]:
+    made = served if request.param == next(iter(LOOKS)) else None
+    if made is None:  # a token lets in one browser, so each look has a server of its own
+        memory, runs, book = (request.getfixturevalue(n) for n in ("memory", "runs", "book"))
+        made = Served(memory, runs, book)
+    window = Seen(chromium, made, *LOOKS[request.param])
+    yield window
+    window.context.close()
+    if made is not served:
+        made.close()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_view_is_readable_by_all_and_asks_nothing_of_anybody_else(seen: Seen, place: str):
+    pytest.importorskip("axe_playwright_python")
+    seen.wrong.clear()
+    seen.asked.clear()
+    seen.go(PLACES[place])
+    if place == "problem":
+        seen.wrong = [said for said in seen.wrong if "400" not in said]
+    assert seen.page.locator("h1").count() == 1
+    assert seen.page.title()
+    assert seen.faults() == []
+    assert seen.wrong == []
+    assert {url for url in seen.asked if not url.startswith(seen.url + "/")} == set()
+    width = seen.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert width[0] <= width[1]
+
+
+def test_views_are_reached_by_keyboard_alone(seen: Seen):
+    seen.go("/p/support.db/decisions")
+    page = seen.page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+    reached = set()
+    page.reload()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.textContent.trim()"))
+    tabs = page.locator(".tabs a").all_text_contents()
+    assert {name.strip() for name in tabs} <= reached
+    link = page.locator("td a.key").first
+    link.focus()
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/decision?**")
+
+
+def test_a_chart_is_drawn_and_tells_its_numbers_under_the_mouse(seen: Seen):
+    seen.go("/p/jitrl/curve")
+    chart = seen.page.locator("[data-chart] canvas")
+    assert chart.count() == 1
+    box = chart.bounding_box()
+    seen.page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.5)
+    tip = seen.page.locator(".tip")
+    tip.wait_for()
+    assert "n = 12" in tip.text_content()
+
+
+def test_leaving_a_row_out_is_shown_beside_it(seen: Seen):
+    seen.go("/p/support.db/decision?id=ticket-0060%230")
+    seen.page.locator(".rows button.link").first.click()
+    seen.page.locator("#without table").wait_for()
+    assert seen.page.locator("#without tbody tr").count() >= 2
+    assert seen.wrong == []
+
+
+def test_rows_are_quarantined_with_the_list_before_one_confirms(chromium: Any, own_memory: Path):
+    served = Served(own_memory)
+    window = Seen(chromium, served, 1280, "light", "en-US")
+    try:
+        window.go("/p/support.db/memory?status=active")
+        page = window.page
+        page.get_by_label("Select all rows of this page").check()
+        page.get_by_role("button", name="Quarantine …").click()
+        confirm = page.locator("#confirm button")
+        page.locator("#confirm button:not(:disabled)").wait_for()
+        assert page.get_by_text("fall otherwise without these rows").count() >= 1
+        page.get_by_label("Reason").fill("a trial")
+        confirm.click()
+        page.get_by_role("heading", name="In quarantine now").wait_for()
+        window.go("/p/support.db/memory?status=quarantined")
+        assert page.locator("td .status.quarantined").count() > 3
+        assert window.wrong == []
+    finally:
+        window.context.close()
+        served.close()
+
+
+def test_a_curve_follows_a_run_while_it_goes_on(chromium: Any, own_memory: Path):
+    import jitrl
+
+    served = Served(own_memory)
+    window = Seen(chromium, served, 1280, "light", "en-US")
+    try:
+        window.go("/p/support.db/curve")
+        window.page.locator("p.note", has_text="23 episodes").first.wait_for()
+        with jitrl.open(own_memory) as memory:
+            for n in range(6):
+                with memory.episode(f"desk:new-{n}", scope="support") as episode:
+                    episode.decide("a new ticket", {"a": 0.0, "b": 1.0}, scorer="sequence")
+                    episode.finish(True)
+        window.page.locator("p.note", has_text="29 episodes").first.wait_for()
+        assert window.page.locator("[data-chart] canvas").count() == 1
+        assert window.wrong == []
+    finally:
+        window.context.close()
+        served.close()

@@ -129,6 +129,25 @@ def test_a_codec_that_reads_no_text_is_named_at_the_first_such_step(maze, said):
         play(trial(maze), maze, Scripted(), Witness())
 
 
+@pytest.mark.parametrize("what", ["reading", "state"])
+def test_half_a_surrogate_pair_is_refused_at_the_step_that_has_it(maze, what):
+    class Torn(Bumped):
+        def reading(self, observation):
+            return "a\ud83d" if what == "reading" else ""
+
+        def state(self, observation, history):
+            plain = super().state(observation, history)
+            return replace(plain, place="a\ud83d") if what == "state" and history else plain
+
+    maze.codec, agent = Torn(), Witness()
+    said = re.escape(
+        rf"{what} of codec Torn has half of a surrogate pair ('\ud83d') at character 1"
+    )
+    with pytest.raises(InputError, match=said):
+        play(trial(maze), maze, Scripted(), agent)
+    assert len(agent.prompts) < 25
+
+
 def test_a_codec_that_reads_nothing_leaves_the_episode_as_it_was(maze):
     agent = Witness()
     episode = play(trial(maze), maze, Scripted(), agent)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jitrl.core.sentences import cleaned, rule_id
+from jitrl.core.sentences import cleaned, rule_id, scoped_id
 from jitrl.errors import RecordError
 from jitrl.stores import jsonl, line_rules
 from jitrl.stores.records import RuleRecord
@@ -312,6 +312,44 @@ def test_an_imported_text_that_another_scope_has_comes_in_for_its_own() -> None:
             (ours.text, "other"),
         ]
         assert store.check() == []
+
+
+@pytest.mark.parametrize("trust", [True, False])
+def test_episodes_of_a_file_keep_the_rules_of_their_own_scope(trust: bool) -> None:
+    rule, wide = sample_rule(TEXTS[0]), sample_rule(TEXTS[1], parents=(sample_rule().id,))
+    with SQLiteStore(":memory:") as source:
+        source.add_rules([rule, wide])
+        played(source, "e1", [(rule.id, True), (wide.id, False)])
+        exported = list(jsonl.export(source))
+    with SQLiteStore(":memory:") as store:
+        store.add_rules([replace(rule, scope="other"), sample_rule(TEXTS[1], scope="other")])
+        for _ in range(2):  # the second time all is there already
+            jsonl.read(store, exported, derive, trust=trust)
+        ours = {r.text: r for r in store.rules(scope="shop")}
+        assert len(ours) == 2
+        assert ours[wide.text].parents == (ours[rule.text].id,)
+        used = {use.rule: use.told for use in store.record("e1").uses}
+        assert used == {ours[rule.text].id: True, ours[wide.text].id: False}
+        assert store.check() == []
+
+
+def test_a_parent_whose_line_comes_later_is_of_the_same_scope() -> None:
+    rule, wide = sample_rule(TEXTS[0]), sample_rule(TEXTS[1], parents=(sample_rule().id,))
+    with SQLiteStore(":memory:") as store:
+        store.add_rules([replace(rule, scope="other")])
+        jsonl.read(store, [line(wide), line(rule)], derive)
+        ours = {r.text: r for r in store.rules(scope="shop")}
+        assert ours[wide.text].parents == (ours[rule.text].id,)
+
+
+def test_a_text_that_its_scope_has_already_comes_in_under_no_second_id() -> None:
+    rule = sample_rule()
+    own = replace(rule, id=scoped_id(rule.text, rule.scope))
+    with SQLiteStore(":memory:") as store:
+        store.add_rules([rule])
+        done = jsonl.read(store, [line(own)], derive)
+        assert (done.rules, done.duplicates) == (0, 1)
+        assert [one.id for one in store.rules()] == [rule.id]
 
 
 def test_rules_that_stand_for_themselves_or_in_a_ring_are_not_imported() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jitrl.errors import RecordError
-from jitrl.stores import jsonl, line
+from jitrl.stores import jsonl, jsonl_rules, line
 from jitrl.stores.records import EpisodeRecord, OutcomeEntry
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.store_samples import (
@@ -180,12 +180,18 @@ STEP = {"state": 0, "action": "go"}
         ({"steps": [STEP | {"reward": 1e200}, STEP, STEP]}, "reward of step 0 is 1e.200"),
         ({"key": None}, r"Expected `str`, got `null` - at `\$\.key`"),
         ({"status": "lost"}, r"Invalid enum value 'lost' - at `\$\.status`"),
+        ({"started": -1.0}, "started is -1.0; it must be seconds since 1970, up to the year 9999"),
+        ({"finished": 1e200}, "finished is 1e.200; it must be seconds since 1970"),
+        (
+            {"outcomes": [{"value": 1, "basis": "test", "evaluator": "x", "at": 1e13}]},
+            r"outcomes\[0\].at is 10000000000000.0; it must be seconds since 1970",
+        ),
         ({"finished": "today"}, r"Expected `float`, got `str` - at `\$\.finished`"),
         ({"steps": [STEP | {"state": 9}]}, r"steps\[0\]\.state is 9, but the line has 3 states"),
         ({"steps": [STEP | {"next": -1}]}, r"steps\[0\]\.next is -1"),
         ({"steps": [STEP | {"rewrd": 1.0}]}, r"unknown field `rewrd` - at `\$\.steps\[0\]`"),
-        ({"steps": [STEP]}, "has 1 steps and outcome gave 3 rewards"),
-        ({"quarantined": [3]}, "quarantined names step 3, but there are 3 steps"),
+        ({"steps": [STEP]}, r"needs a reward of each step \(1\), and outcome gave 3"),
+        ({"quarantined": [3]}, "quarantined names step 3, but the line has 3 steps"),
         ({"judgment": {"evaluator": "x", "rewards": [0, 0, 1]}}, "needs a basis"),
         ({"judgment": {"evaluator": "x"}}, "unscored without a reason"),
         ({"judgment": {"evaluator": "x", "unscored": "r", "told": True}}, "has no rewards"),
@@ -202,6 +208,22 @@ def test_a_line_that_does_not_fit_the_schema_says_where(
 ) -> None:
     with pytest.raises(RecordError, match=message):
         copied(lines_of(change))
+
+
+@pytest.mark.parametrize(
+    ("text", "got"), [(b"[]", "array"), (b'"x"', "str"), (b"3", "int"), (b"null", "null")]
+)
+def test_a_line_that_is_no_object_is_told_as_such(text: bytes, got: str) -> None:
+    said = rf"^line:1: Expected `object`, got `{got}`; a line is an object that names its schema"
+    with pytest.raises(RecordError, match=said):
+        copied([text])
+    with SQLiteStore(":memory:") as store, pytest.raises(RecordError, match=said):
+        jsonl_rules.read(store, [text])
+
+
+def test_a_schema_that_is_no_text_is_told_as_such() -> None:
+    with pytest.raises(RecordError, match=r"Expected `str`, got `int` - at `\$.schema`"):
+        copied([b'{"schema": 3}'])
 
 
 @pytest.mark.parametrize(
@@ -365,6 +387,7 @@ json_values = st.recursive(
     max_leaves=6,
 )
 
+times = st.floats(0, 4e9)
 free = texts.filter(lambda key: key not in ("exclude", "readings"))  # those have a form
 
 
@@ -386,7 +409,7 @@ def records(draw: st.DrawFn) -> EpisodeRecord:
             max_size=4,
         )
     )
-    said = tuple(draw(st.lists(st.builds(OutcomeEntry, st.none() | outcomes, numbers), max_size=3)))
+    said = tuple(draw(st.lists(st.builds(OutcomeEntry, st.none() | outcomes, times), max_size=3)))
     rewards = tuple(draw(st.lists(numbers, min_size=len(steps), max_size=len(steps))))
     judgment = draw(
         st.builds(Scored, st.just(rewards), texts, st.sampled_from(BASES), st.booleans())
@@ -401,8 +424,8 @@ def records(draw: st.DrawFn) -> EpisodeRecord:
         said[-1].outcome if said else None,
         *(draw(texts) for _ in range(3)),
         holdout=draw(st.booleans()),
-        started=draw(numbers),
-        finished=draw(numbers),
+        started=draw(times),
+        finished=draw(times),
         info=draw(st.dictionaries(free, json_values, max_size=3)),
     )
     held = tuple(sorted(draw(st.sets(st.integers(0, 3)))) if len(steps) == 4 else ())

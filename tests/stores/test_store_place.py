@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from jitrl.errors import StoreError, StoreVersionError
-from jitrl.stores import schema
+from jitrl.stores import place, schema
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.store_samples import put, sample_episode
 
@@ -332,3 +332,11 @@ def test_a_memory_where_nothing_can_be_written_is_read_until_somebody_writes() -
         out, _ = process.communicate("\n", timeout=60)
         assert "nobody writes to, but somebody did; open it again" in out
         folder.chmod(0o777)
+
+
+def test_what_is_nearly_named_so_is_meant_where_nothing_is(tmp_path: Path) -> None:
+    (tmp_path / "memory.db").touch()
+    (tmp_path / "memory.db.lock").touch()
+    assert place.nearest(tmp_path / "memroy.db") == f"; did you mean {tmp_path / 'memory.db'}?"
+    for path in ("memory.db", "shop.db", "none/memory.db"):
+        assert place.nearest(tmp_path / path) == ""

@@ -13,12 +13,15 @@ import numpy as np
 
 from jitrl.config import Rewards
 from jitrl.errors import InputError, JitRLError
-from jitrl.ports import Environment, EpisodeAgent, Proposer
+from jitrl.language import counted
+from jitrl.ports import Codec, Environment, EpisodeAgent, Proposer
 from jitrl.types import (
     Episode,
     EpisodeStatus,
+    Observation,
     Outcome,
     Prompt,
+    State,
     Task,
     TimeStep,
     Transition,
@@ -80,7 +83,7 @@ def trial_of(key: str, tasks: Sequence[Task]) -> Trial:
             return Trial(task, index, int(found[1]), int(found[2]))
     raise InputError(
         f"no run played episode {key!r} in this environment: its key is not TASK/ATTEMPT/SEED of "
-        f"one of its {len(tasks)} tasks"
+        f"a task that it has ({counted(len(tasks), 'task')})"
     )
 
 
@@ -126,7 +129,7 @@ def play(
     shown = [codec.text(now.observation)] if pages else []
     score, calls, scorers, model = 0.0, 0, dict[str, None](), ""
     pictures = [now.observation.info.get("screenshot")]
-    state = codec.state(now.observation, history)
+    state = _state(codec, now.observation, history)
     while not (now.terminated or now.truncated or len(steps) == max_steps):
         if stop is not None and stop.is_set():
             raise Stopped(f"episode {trial.key} was given up after {len(steps)} steps")
@@ -146,7 +149,7 @@ def play(
         if pages:
             shown.append(codec.text(now.observation))
         pictures.append(now.observation.info.get("screenshot"))
-        following = None if now.terminated else codec.state(now.observation, history)
+        following = None if now.terminated else _state(codec, now.observation, history)
         if reading is not None and following == state:
             told = _told(reading(now.observation), codec)
             if told:
@@ -193,14 +196,35 @@ def play(
     )
 
 
-def _told(said: object, codec: object) -> str:
+def _told(said: object, codec: Codec) -> str:
     """What a codec says that an observation tells; nothing else than a text can be read."""
     if isinstance(said, str):
-        return said
+        return _written(said, "reading", codec)
     raise InputError(
         f"reading of codec {type(codec).__name__} gave {said!r:.60}, of type "
         f"{type(said).__name__}; it must be text or ''"
     )
+
+
+def _state(codec: Codec, observation: Observation, history: Sequence[str]) -> State:
+    """What the codec makes of an observation, if a journal can keep it."""
+    state = codec.state(observation, history)
+    for part in (state.text, state.context, state.place):
+        _written(part, "state", codec)
+    return state
+
+
+def _written(text: str, what: str, codec: Codec) -> str:
+    """A text of a codec, if it has a form in UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{what} of codec {type(codec).__name__} has half of a surrogate pair "
+            f"({text[error.start]!r}) at character {error.start}; decode what it is made of with "
+            "errors='replace'"
+        ) from error
+    return text
 
 
 def _status(last: TimeStep) -> EpisodeStatus:

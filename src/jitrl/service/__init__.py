@@ -1,1 +1,1 @@
-"""The decision service for other processes and languages, and pages that show a memory in a browser."""
+"""The decision service, and the pages that show memories and runs in a browser."""

@@ -7,6 +7,9 @@ from typing import Any
 
 from jitrl.errors import RecordError
 
+LATEST = 253402214400.0
+"""9999-12-31 in UTC, in seconds since 1970; in no time zone is it past the last day there is."""
+
 _ROUNDING = 1e-9
 _SHARES = {  # in [0, 1]; an unknown number of a candidate is nan
     "candidate": ("prior", "probability", "propensity", "novelty"),
@@ -33,12 +36,26 @@ def check_line(line: Any) -> None:
     exclude = line.info.get("exclude", [])
     if not isinstance(exclude, list) or not all(isinstance(task, str) for task in exclude):
         raise RecordError(f"info.exclude is {exclude!r}; it must be a list of tasks")
+    for name in ("started", "finished"):
+        check_time(getattr(line, name), name)
+    for i, outcome in enumerate(line.outcomes):
+        check_time(outcome.at, f"outcomes[{i}].at")
     for t, step in enumerate(line.steps):
         at = f"steps[{t}]"
         _named(step.action, f"{at}.action")
         _between(step.novelty, f"{at}.novelty")
         if step.decision is not None:
             _check_decision(step.decision, f"{at}.decision")
+
+
+def check_time(at: float, name: str) -> None:
+    """Refuse what is no time that a calendar has.
+
+    Raises:
+        RecordError: With the name and the value.
+    """
+    if not 0.0 <= at < LATEST:
+        raise RecordError(f"{name} is {at}; it must be seconds since 1970, up to the year 9999")
 
 
 def _check_decision(decision: Any, at: str) -> None:

@@ -313,13 +313,14 @@ def _check_path(path: str, readonly: bool) -> None:
     file = Path(path)
     if file.is_dir():
         raise StoreError(f"{path} is a folder; a memory is one file, for example {path}/memory.db")
+    if readonly and not file.exists():
+        made = "; jitrl.open makes one, and so does an import (jitrl memory import)"
+        raise StoreError(f"there is no memory file {path}{place.nearest(path) or made}")
     if not file.parent.is_dir():
         raise StoreError(f"the folder {file.parent} does not exist; create it first")
     if file.exists() and not file.is_file():
         raise StoreError(f"{path} is a device, pipe or socket; a memory is a regular file")
     if readonly:
-        if not file.exists():
-            raise StoreError(f"there is no memory file {path}")
         return
     if file.exists() and not os.access(file, os.W_OK):
         raise StoreError(f"{path} is read-only; make it writable or open it with readonly=True")

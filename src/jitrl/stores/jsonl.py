@@ -95,11 +95,13 @@ def read(
     """
     episodes = duplicates = rows = quarantined = rules = contrasts = unscored = 0
 
+    renamed = jsonl_rules.Renamed(store)
+
     def add(text: bytes) -> None:
         nonlocal episodes, duplicates, rows, quarantined, rules, contrasts, unscored
         schema = line_rules.schema_of(text)
         if schema == line_rules.RULE:
-            is_new = jsonl_rules.read_rule(store, text, trust, principal)
+            is_new = jsonl_rules.read_rule(store, text, renamed, trust=trust, principal=principal)
             rules, duplicates = rules + is_new, duplicates + (not is_new)
             return
         if schema == line_rules.CONTRAST:
@@ -116,6 +118,7 @@ def read(
             record = _record(lived, judge(lived))
         else:
             record = line.parse(text)
+            record = replace(record, uses=renamed.uses(record.uses))
         if not trust:
             record = _distrusted(record, principal)
         derived = derive(record.episode, record.judgment)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from jitrl.core.sentences import described, faults
+from jitrl.core.sentences import described, faults, rule_id, scoped_id
 from jitrl.errors import RecordError
 from jitrl.stores import line_rules
 from jitrl.stores.lines import Skipped, each_line
 from jitrl.stores.records import RuleRecord
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import RuleStatus
+from jitrl.types import Rule, RuleStatus, RuleUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,43 @@ class Book:
             yield line_rules.dump_rule(record)
 
 
+@dataclass(slots=True)
+class Renamed:
+    """The ids that rules of a file have in the memory that they come to.
+
+    A text is one rule in each scope. The first scope that says it has the plain id of the text,
+    and that may be another scope in the memory than in the file.
+    """
+
+    store: SQLiteStore
+    _known: dict[str, str] = field(default_factory=dict)
+
+    def rule(self, rule: Rule) -> Rule:
+        """The rule of a line with the ids that it and its parents have in the memory."""
+        own, plain = scoped_id(rule.text, rule.scope), rule_id(rule.text)
+        if rule.id not in (own, plain):
+            return rule  # the store refuses it
+        there = {r.rule.id: r.rule.scope for r in self.store.rule_records(ids=[own, plain])}
+        if own in there or there.get(plain, rule.scope) != rule.scope:
+            id = own
+        else:
+            id = plain if plain in there else rule.id
+        self._known[rule.id] = id
+        parents = tuple(self._parent(parent, rule.scope) for parent in rule.parents)
+        return replace(rule, id=id, parents=parents)
+
+    def uses(self, uses: Iterable[RuleUse]) -> tuple[RuleUse, ...]:
+        """What an episode of the file used, by the ids of the memory."""
+        return tuple(replace(use, rule=self._known.get(use.rule, use.rule)) for use in uses)
+
+    def _parent(self, id: str, scope: str) -> str:
+        """A rule stands for others of its scope; their lines may come later."""
+        if id in self._known:
+            return self._known[id]
+        there = (record.rule for record in self.store.rule_records(ids=[id]))
+        return next((scoped_id(r.text, scope) for r in there if r.scope != scope), id)
+
+
 def export(
     store: SQLiteStore, *, scope: str | None = None, status: RuleStatus | None = None
 ) -> Iterator[bytes]:
@@ -91,6 +128,7 @@ def read(
             that is no rule; nothing is added then.
     """
     rules = contrasts = duplicates = 0
+    renamed = Renamed(store)
 
     def add(text: bytes) -> None:
         nonlocal rules, contrasts, duplicates
@@ -99,7 +137,7 @@ def read(
             contrasts += is_new
         else:
             _check(text)
-            is_new = read_rule(store, text, trust=False, principal=principal)
+            is_new = read_rule(store, text, renamed, trust=False, principal=principal)
             rules += is_new
         duplicates += not is_new
 
@@ -108,16 +146,20 @@ def read(
     return ImportedRules(rules, contrasts, duplicates, skipped)
 
 
-def read_rule(store: SQLiteStore, text: bytes, trust: bool, principal: str) -> bool:
+def read_rule(
+    store: SQLiteStore, text: bytes, renamed: Renamed, *, trust: bool, principal: str
+) -> bool:
     """Add the rule of a line, unless it is there; whether it was new.
 
     Args:
+        renamed: Of the file; it learns the id that the rule has here.
         trust: Keep its history and status; else it is quarantined under ``principal``.
 
     Raises:
         RecordError, InputError: If the line is bad.
     """
     record = line_rules.parse_rule(text)
+    record = RuleRecord(renamed.rule(record.rule), record.changes)
     if not trust:
         last, evidence = record.changes[-1], tuple(e for c in record.changes for e in c.evidence)
         change = replace(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, get_type_hints
 import msgspec
 
 from jitrl.errors import RecordError
+from jitrl.language import counted
 from jitrl.stores.agreement import check_line
 from jitrl.stores.records import EpisodeRecord, OutcomeEntry
 from jitrl.types import (
@@ -246,7 +247,7 @@ def _record(line: EpisodeLine) -> EpisodeRecord:
 
     def state(place: int, at: str) -> State:
         if not 0 <= place < len(states):
-            raise RecordError(f"{at} is {place}, but the line has {len(states)} states")
+            raise RecordError(f"{at} is {place}, but the line has {counted(len(states), 'state')}")
         return states[place]
 
     steps = tuple(
@@ -271,7 +272,9 @@ def _record(line: EpisodeLine) -> EpisodeRecord:
     )
     for step in line.quarantined:
         if not 0 <= step < len(steps):
-            raise RecordError(f"quarantined names step {step}, but there are {len(steps)} steps")
+            raise RecordError(
+                f"quarantined names step {step}, but the line has {counted(len(steps), 'step')}"
+            )
     episode = Episode(
         line.key,
         line.task,

@@ -8,13 +8,13 @@ from typing import Annotated, TypeVar
 import msgspec
 
 from jitrl.errors import RecordError
+from jitrl.stores.agreement import check_time
 from jitrl.stores.records import RuleRecord
 from jitrl.types import Contrast, Rule, RuleChange, RuleStatus
 
 RULE = "jitrl.rule"
 CONTRAST = "jitrl.contrast"
 VERSION = 1
-_LATEST = 253402214400.0  # 9999-12-31 in UTC; in no time zone is it past the last day there is
 
 Round = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
@@ -82,8 +82,10 @@ def schema_of(line: bytes) -> str:
     """
     try:
         return _head.decode(line).schema
-    except msgspec.ValidationError:
-        return ""
+    except msgspec.ValidationError as error:
+        raise RecordError(
+            f'{error}; a line is an object that names its schema, as {{"schema":"{RULE}",…}}'
+        ) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         said = str(error).removeprefix("JSON is malformed: ")
         said = said if re.search(r"\d", said) else f"{said} (byte {len(line.rstrip())})"
@@ -143,7 +145,7 @@ def parse_rule(line: bytes) -> RuleRecord:
     if not r.changes:
         raise RecordError(f"rule {r.id!r} has no changes; the first one says how it came")
     for i, change in enumerate(r.changes):
-        _check_time(change.at, f"changes[{i}].at")
+        check_time(change.at, f"changes[{i}].at")
     last = r.changes[-1]
     rule = Rule(
         r.id, r.text, r.scope, r.kind, r.entities, r.entry, r.author, r.parents, status=last.status
@@ -161,14 +163,9 @@ def parse_contrast(line: bytes) -> Contrast:
         RecordError: If the line is not JSON or does not fit the schema.
     """
     c = _decoded(_contrast, line)
-    _check_time(c.created, "created")
+    check_time(c.created, "created")
     said = (c.id, c.scope, c.task, c.kind, c.round, c.goal, c.good, c.bad, c.scores)
     return Contrast(*said, c.created, principal=c.principal)
-
-
-def _check_time(at: float, name: str) -> None:
-    if not 0.0 <= at < _LATEST:
-        raise RecordError(f"{name} is {at}; it must be seconds since 1970, up to the year 9999")
 
 
 def _decoded(decoder: msgspec.json.Decoder[_Line], line: bytes) -> _Line:

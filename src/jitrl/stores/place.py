@@ -8,6 +8,7 @@ Nothing here opens the memory file: closing it again would free the locks that S
 
 from __future__ import annotations
 
+import difflib
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -39,6 +40,19 @@ def is_blank(path: str) -> bool:
         return os.stat(path).st_size == 0
     except OSError:
         return True
+
+
+def nearest(path: str | os.PathLike[str]) -> str:
+    """``; did you mean memory.db?``, if nothing is at ``path`` and something beside it is alike."""
+    there = Path(path)
+    if there.exists():
+        return ""
+    try:
+        names = [name for name in os.listdir(there.parent) if not name.endswith(BESIDE)]
+    except OSError:
+        return ""
+    close = difflib.get_close_matches(there.name, names, n=1)
+    return f"; did you mean {there.with_name(close[0])}?" if close else ""
 
 
 class Opened:

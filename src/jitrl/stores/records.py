@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from jitrl.core import readings
 from jitrl.errors import InputError
+from jitrl.stores.agreement import LATEST
 from jitrl.types import (
     BASES,
     LARGEST,
@@ -144,7 +145,8 @@ def check_episode(episode: Episode) -> None:
 
     Raises:
         InputError: For an empty key, task or action, an unknown status or basis, readings of a
-            wrong form, or a number that is not finite, too large, or outside its range.
+            wrong form, half of a surrogate pair in its info, or a number or time that is not
+            finite, too large, or outside its range.
     """
     if not episode.key:
         raise InputError("an episode needs a key; it is what makes storing it twice harmless")
@@ -153,7 +155,11 @@ def check_episode(episode: Episode) -> None:
     if episode.status not in _STATUSES:
         raise InputError(f"episode status {episode.status!r} must be one of {list(_STATUSES)}")
     for name, number in (("started", episode.started), ("finished", episode.finished)):
-        _finite(number, f"episode {episode.key!r}: {name}")
+        if not 0.0 <= number < LATEST:
+            raise InputError(
+                f"episode {episode.key!r}: {name} is {number}; it must be seconds since 1970, up "
+                "to the year 9999"
+            )
     for t, step in enumerate(episode.steps):
         if step.reward is not None:
             _reward(step.reward, f"episode {episode.key!r}: reward of step {t}")
@@ -257,7 +263,15 @@ def check_json(value: Any, where: str) -> None:
     elif isinstance(value, list | tuple):
         for i, item in enumerate(value):
             check_json(item, f"{where}[{i}]")
-    elif not (value is None or isinstance(value, str | int)):
+    elif isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{where} has half of a surrogate pair ({value[error.start]!r}) at character "
+                f"{error.start}; decode it with errors='replace'"
+            ) from error
+    elif not (value is None or isinstance(value, int)):
         raise InputError(f"{where}: {type(value).__name__} cannot be written as JSON")
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from jitrl.core.sentences import cleaned, rule_id, scoped_id
 from jitrl.errors import InputError
+from jitrl.language import counted
 from jitrl.stores import rulebook_reads as reads
 from jitrl.stores import writes
 from jitrl.stores.records import RuleRecord
@@ -64,12 +65,8 @@ def put_record(db: sqlite3.Connection, memory_id: int, record: RuleRecord) -> bo
     """Store a rule from elsewhere with its history, unless it is there; whether it was new."""
     rule = record.rule
     _check_rule(rule)
-    own = scoped_id(rule.text, rule.scope)
-    known = {r.rule.id: r.rule.scope for r in reads.records(db, memory_id, ids=[rule.id, own])}
-    if own in known or known.get(rule.id) == rule.scope:
+    if reads.records(db, memory_id, ids=[rule.id]):
         return False
-    if known:
-        rule = replace(rule, id=own)
     _check_parents(db, memory_id, [rule])
     _check_evidence(db, memory_id, {e for c in record.changes for e in c.evidence}, ())
     row_id = _put_rule(db, memory_id, rule)
@@ -119,7 +116,8 @@ def check_uses(uses: Sequence[RuleUse], key: str) -> None:
             raise InputError(f"{at} has chance 1 to be told, but it was not told")
         if not 0 <= use.obeyed <= use.occasions:
             raise InputError(
-                f"{at} was obeyed {use.obeyed} times on {use.occasions} occasions; "
+                f"{at} was obeyed {counted(use.obeyed, 'time')} on "
+                f"{counted(use.occasions, 'occasion')}; "
                 "it can be obeyed from 0 times up to once an occasion"
             )
 
@@ -253,7 +251,7 @@ def _check_contrast(contrast: Contrast) -> None:
         )
     if len(contrast.scores) != len(keys) or not all(map(math.isfinite, contrast.scores)):
         raise InputError(
-            f"{at} has the scores {contrast.scores} for {len(keys)} episodes; "
+            f"{at} has the scores {contrast.scores} for {counted(len(keys), 'episode')}; "
             "it needs a finite one of each, the good ones' first"
         )
     if not (contrast.round >= 0 and math.isfinite(contrast.created)):

@@ -98,9 +98,8 @@ def row_ids(db: sqlite3.Connection, memory_id: int, ids: Iterable[str]) -> dict[
     ids = list(ids)
     found = known_ids(db, memory_id, ids)
     if unknown := sorted(set(ids).difference(found)):
-        raise StoreError(
-            f"this memory has no rule {', '.join(unknown)} ({len(unknown)} of {len(set(ids))})"
-        )
+        more = f" (of {len(set(ids))} named)" if len(set(ids)) > 1 else ""
+        raise StoreError(f"this memory has no rule {', '.join(unknown)}{more}")
     return found
 
 

@@ -196,7 +196,8 @@ def rows_by_id(
         WHERE e.memory_id = """
     found = {i: (e, s) for i, e, s in in_chunks(db, f"{query} {memory_id} AND r.id", ids)}
     if missing := sorted(set(ids).difference(found)):
-        raise StoreError(f"this memory has no row {missing[0]} ({len(missing)} of {len(ids)})")
+        more = f", nor {len(missing) - 1} more of {len(ids)} named" if len(missing) > 1 else ""
+        raise StoreError(f"this memory has no row {missing[0]}{more}")
     return found
 
 

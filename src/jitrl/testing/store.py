@@ -48,6 +48,8 @@ class StoreContract(JournalContract, RowsContract):
             (replace(episode, info={"x": math.nan}), judgment, rows),
             (replace(episode, info={"x": object()}), judgment, rows),
             (replace(episode, started=math.nan), judgment, rows),
+            (replace(episode, started=-1.0), judgment, rows),
+            (replace(episode, finished=1e13), judgment, rows),
             (replace(episode, status="lost"), judgment, rows),  # type: ignore[arg-type]
             (episode, Unscored("no outcome"), rows),
             (episode, Unscored(""), ()),

@@ -15,7 +15,7 @@ from jitrl.agents.rulebook.partings import partings
 from jitrl.agents.rulebook.shared import contradicts, lesson, way_of
 from jitrl.agents.rulebook.words import words
 from jitrl.agents.rulebook.written import written
-from jitrl.core.sentences import faults
+from jitrl.core.sentences import faults, rule_id
 from jitrl.types import State
 
 GOOD = past("g", "hall:open door", "attic:take lamp")
@@ -266,6 +266,24 @@ def test_a_word_that_only_one_side_names_settles_it():
     found = settled(first, second, [{"show", "orders"}, {"all", "orders"}], [{"show", "coupons"}])
     assert found.by == "orders"
     assert found.text == "When you see the list: if “orders” is named, take A; otherwise take B"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("When you see the list, take A", "When you see the list, take B"),
+        ("take A when you see the list", "When you see the list: if “coupons” is named, take B"),
+        (
+            "When you see it: if “orders” is named, take A; otherwise take B",
+            "When you see it, wait",
+        ),
+        ("当看到列表时，先核对金额", "当看到列表时，若提到“订单”则先核对金额，否则先核对编号"),
+    ],
+)
+def test_a_settled_rule_is_neither_of_the_two(first, second):
+    for a, b in ((first, second), (second, first)):
+        found = settled(a, b, [{"orders"}], [{"coupons"}])
+        assert rule_id(found.text) not in (rule_id(a), rule_id(b))
 
 
 def test_without_such_a_word_both_stay():

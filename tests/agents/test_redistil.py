@@ -119,6 +119,45 @@ def test_what_came_in_under_a_name_is_taken_only_if_it_is_named(store):
     assert set(store.rules()[0].evidence) == {"c1", "c2"}
 
 
+TAKE, LEAVE = "When you see the attic, take lamp", "When you see the attic, do not take lamp"
+BOTH = "When you see the attic: if “attic” is named, take lamp; otherwise do not take lamp"
+
+
+def disputed(path):
+    """An active rule of attempts that name the attic, and a model that says the opposite."""
+    with SQLiteStore(path) as store:
+        clear, named = contrast("c1", goal="Win."), contrast("c2", goal="Clear the attic.")
+        store.add_rules([], [clear, named])
+        store.add_rules([Rule(rule_id(TAKE), TAKE, "s", evidence=("c2",), status="active")])
+        distiller = Distiller(store, writer(LEAVE), 2)
+        list(redistil(distiller, [clear]))
+        return {rule.text: rule for rule in store.rules()}
+
+
+def test_two_rules_that_disagree_become_one_that_tells_their_tasks_apart(path):
+    found = disputed(path)
+    assert {text: rule.status for text, rule in found.items()} == {
+        TAKE: "retired",
+        LEAVE: "retired",
+        BOTH: "candidate",
+    }
+    assert found[BOTH].parents == (rule_id(TAKE), rule_id(LEAVE))
+    assert found[TAKE].reason == f"settled in {rule_id(BOTH)}"
+
+
+@pytest.mark.parametrize("status", ["retired", "quarantined"])
+def test_rules_that_disagree_stay_where_what_settles_them_is_told_nobody(path, status):
+    with SQLiteStore(path) as store:
+        store.add_rules([Rule(rule_id(BOTH), BOTH, "s", status=status)])
+    found = disputed(path)
+    assert {text: rule.status for text, rule in found.items()} == {
+        BOTH: status,
+        TAKE: "candidate",
+        LEAVE: "candidate",
+    }
+    assert f"{rule_id(BOTH)} says both, but is told nobody" in found[TAKE].reason
+
+
 @pytest.mark.parametrize("tells", [False, True])
 def test_a_model_is_told_the_steps_that_were_found_only_where_that_is_asked_for(store, tells):
     scribe = writer(RULE)

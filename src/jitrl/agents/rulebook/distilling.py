@@ -168,8 +168,7 @@ class Distiller:
             old.text, new.text, [words_of(goal) for goal in goals], [words_of(kept.goal)]
         )
         if found is None:
-            reason = f"disagrees with {new.id}, and no word tells their tasks apart"
-            self.store.set_rule_status("candidate", [old.id], reason=reason)
+            self._leave(old, f"disagrees with {new.id}, and no word tells their tasks apart")
             return
         merged = replace(
             new,
@@ -181,11 +180,18 @@ class Distiller:
             evidence=(*old.evidence, kept.id),
         )
         merged = scoped(self.store, merged)
-        merged = replace(merged, parents=tuple(p for p in merged.parents if p != merged.id))
+        there = {rule.id: rule.status for rule in self.store.rules(scope=kept.scope)}
+        if there.get(merged.id) in ("retired", "quarantined"):
+            self._leave(old, f"disagrees with {new.id}; {merged.id} says both, but is told nobody")
+            return
         why = f"settles {old.id} and {new.id} by “{found.by}”"
         self.store.add_rules([merged], reason=why)
         reason = f"settled in {merged.id}"
         self.store.set_rule_status("retired", [old.id, new.id], reason=reason)
+
+    def _leave(self, old: Rule, reason: str) -> None:
+        """A rule has to prove itself anew, beside one that it disagrees with."""
+        self.store.set_rule_status("candidate", [old.id], reason=reason)
 
     def _compared(
         self,

@@ -108,7 +108,16 @@ def test_a_search_by_words_and_by_vectors_is_timed_over_the_same_states(jitrl):
     assert of == [("words", 20, 0), (EMBEDDER, 20, 20), ("words", 60, 0), (EMBEDDER, 60, 30)]
     assert [s["width"] for s in done.data["searched"]] == [0, 16, 0, 16]
     assert all(s["search"]["p50"]["median"] > 0 for s in done.data["searched"])
+    assert done.data["settings"]["old_queries"] == 5
+    assert "were asked for" not in done.err
     assert jitrl("bench", "search", "--embedder", "mine").code == 3
+
+
+def test_a_search_of_fewer_states_than_queries_says_so(jitrl):
+    asked = ("bench", "search", "--embedder", EMBEDDER, "--states", "4", "--repeats", "1")
+    done = jitrl(*asked, "--texts", "4", "--queries", "6", "--json")
+    assert "6 old states in the smallest index were asked for; there are 4" in done.err
+    assert (done.data["settings"]["queries"], done.data["settings"]["old_queries"]) == (6, 4)
 
 
 def test_the_paper_is_printed_without_a_model(jitrl):

@@ -96,6 +96,7 @@ def measure(
         sizes: Numbers of states.
         texts: States that are embedded, at most; the vectors of others are drawn at random, which
             changes what is found, and little of what a search costs.
+        queries: New states, and as many of the stored ones, if the smallest index has so many.
         tell: Is told the stage and the share of it that is done.
     """
     states, asked = distinct(max(sizes) + queries), min(queries, min(sizes))
@@ -134,6 +135,7 @@ def measure(
                 )
             )
     settings: dict[str, float] = {"texts": texts, "queries": queries, "repeats": repeats}
+    settings["old_queries"] = asked
     settings["threshold"] = retrieval.threshold
     return Report(SCHEMA, machine.facts(), settings, searched)
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from jitrl.cli.shared.output import JSON, emit, people, writing
 from jitrl.cli.shared.settings import Flags, names, with_settings
 from jitrl.errors import InputError
+from jitrl.language import counted
 
 if TYPE_CHECKING:
     from jitrl.analysis.compare import Comparison
@@ -128,8 +129,8 @@ def _said(of: Shares) -> str:
         for share in (of.by_attempt[0], of.by_attempt[-1])
     )
     return (
-        f"{of.share:.0%} of {of.rows:,} retrieved rows are of other tasks "
-        f"(first attempt {first}, last {last}; {of.decisions:,} decisions)"
+        f"of other tasks: {of.share:.0%} of {counted(of.rows, 'retrieved row')} "
+        f"(first attempt {first}, last {last}; {counted(of.decisions, 'decision')})"
     )
 
 

@@ -9,10 +9,12 @@ import typer
 
 from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, number, say_fewer, short
+from jitrl.cli.bench.options import WORKERS
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
+from jitrl.language import counted
 
 if TYPE_CHECKING:
     from jitrl.bench.credit.measure import Result
@@ -25,7 +27,7 @@ def credit(
     ] = "all",
     tasks: Annotated[int, typer.Option(min=1, help="Tasks of each world.")] = 12,
     seeds: Annotated[int, typer.Option(min=1, help="Rounds of each task and kind of errors.")] = 5,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    workers: WORKERS = 1,
     json: JSON = False,
 ) -> None:
     """Measure whether the steps that a rulebook names as decisive are, and what naming them costs.
@@ -42,7 +44,7 @@ def credit(
             seeds=seeds,
             workers=workers,
             tell=tell,
-            begun=teller("credit", "--world NAME --tasks N --seeds N", "rounds"),
+            begun=teller("credit", "--world NAME --tasks N --seeds N", "round"),
         )
     for name, listed in report.protocol["tasks"].items():
         say_fewer(tasks, len(listed), f"tasks of {name} that are long enough")
@@ -66,7 +68,7 @@ def _show(results: Sequence[Result]) -> None:
                     "" if one.cost is None else short(one.cost.mean),
                 )
         rounds = next(one.rounds for one in results if (one.world, one.errors) == (world, errors))
-        people().print(f"{world}, errors: {errors}, {rounds} rounds", style="bold")
+        people().print(f"{world}, errors: {errors}, {counted(rounds, 'round')}", style="bold")
         people().print(shown)
     people().print(
         "Precision: share of the steps named in a round that are decisive; recall: share of the "

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from jitrl.cli.bench.options import REPEATS
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.progress import stages
 from jitrl.errors import InputError
+from jitrl.language import counted
 
 if TYPE_CHECKING:
     from jitrl.bench.speed.decide import Report
@@ -23,7 +25,7 @@ def decide(
         list[float], typer.Option(min=0.0, max=1.0, help="Least similarity; may be repeated.")
     ] = [0.8, 0.7],  # noqa: B006 - typer reads it
     queries: Annotated[int, typer.Option(min=1, help="Queries in a repeat.")] = 1000,
-    repeats: Annotated[int, typer.Option(min=1, help="Repeats of all queries.")] = 5,
+    repeats: REPEATS = 5,
     linear: Annotated[
         int | None,
         typer.Option(min=0, help="Queries for the linear scan; 200, none above 200,000 records."),
@@ -63,8 +65,9 @@ def _show(report: Report) -> None:
     """The numbers that matter, for people."""
     facts = report.records
     people().print(
-        f"{facts['records']:,} records, {facts['distinct_states']:,} distinct states, "
-        f"{facts['largest_scope_states']:,} in the largest of {facts['scopes']} scopes"
+        f"{counted(facts['records'], 'record')}, "
+        f"{counted(facts['distinct_states'], 'distinct state')}, "
+        f"{facts['largest_scope_states']:,} in the largest of {counted(facts['scopes'], 'scope')}"
     )
     for memory in report.memories:
         resident = memory.resident_bytes_per_row

@@ -10,11 +10,13 @@ import typer
 
 from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, short
+from jitrl.cli.bench.options import WORKERS
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, in_folder, people, writing
 from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
 from jitrl.errors import InputError
+from jitrl.language import counted
 
 if TYPE_CHECKING:
     from jitrl.bench.judge.curve import Result
@@ -33,7 +35,7 @@ def judge(
     attempts: Annotated[
         int, typer.Option(min=5, help="Episodes of each task and seed; the last five count.")
     ] = 12,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    workers: WORKERS = 1,
     chart: Annotated[
         Path | None, typer.Option(help="Draw final success against reliability into this .svg.")
     ] = None,
@@ -61,7 +63,8 @@ def judge(
             workers=workers,
             tell=tell,
             begun=teller(
-                f"{what}, {len(SETS[what])} judges × {ENGLISH.sized(tasks, attempts, seeds)}",
+                f"{what}, {counted(len(SETS[what]), 'judge')} × "
+                f"{ENGLISH.sized(tasks, attempts, seeds)}",
                 "--tasks N --seeds N --attempts N",
             ),
         )

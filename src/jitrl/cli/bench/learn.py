@@ -9,11 +9,13 @@ import typer
 
 from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, between, difference, number, numbers, short
+from jitrl.cli.bench.options import ARMS, GAMES, SEEDS, WORKERS
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
 from jitrl.errors import InputError
+from jitrl.language import counted
 
 if TYPE_CHECKING:
     from jitrl.bench.learning.games import Result
@@ -33,9 +35,7 @@ def learn(
             "`toy`: the hidden protocol with slips."
         ),
     ] = "main",
-    arms: Annotated[
-        str, typer.Option(help="Only the first arm and those whose name matches this pattern.")
-    ] = "",
+    arms: ARMS = "",
     change: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,16 +44,14 @@ def learn(
             "gamma=0.5`. Repeat it for more arms.",
         ),
     ] = None,
-    games: Annotated[
-        str, typer.Option(help="Seeds of the text games, as `40-57` or `1,2,3`.")
-    ] = "40-57",
-    seeds: Annotated[int, typer.Option(min=1, help="Run seeds: 0, 1, …")] = 2,
+    games: GAMES = "40-57",
+    seeds: SEEDS = 2,
     attempts: Annotated[int, typer.Option(min=1, help="Episodes of each game and seed.")] = 25,
     trials: Annotated[
         int, typer.Option(min=1, help="Memories per case of `planted` and `gaps`.")
     ] = 400,
     protocols: Annotated[int, typer.Option(min=1, help="Hidden protocols of `toy`.")] = 200,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    workers: WORKERS = 1,
     json: JSON = False,
 ) -> None:
     """Measure what the default rule learns, beside other rules and under disturbances.
@@ -77,7 +75,7 @@ def learn(
                 trials=trials,
                 workers=workers,
                 tell=tell,
-                begun=teller(what, "--trials N", "memories"),
+                begun=teller(what, "--trials N", "memory"),
             )
         _show_shares(turned, "right" if what == "gaps" else "turned")
         data |= {"machine": machine.facts(), "results": turned}
@@ -102,7 +100,7 @@ def learn(
                 workers=workers,
                 tell=tell,
                 begun=teller(
-                    f"{what}, {len(wanted)} arms on text games",
+                    f"{what}, {counted(len(wanted), 'arm')} on text games",
                     "--arms PATTERN --games SEEDS --seeds N --attempts N",
                 ),
             )

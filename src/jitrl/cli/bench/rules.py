@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, say_fewer, short
+from jitrl.cli.bench.options import ARMS, OUT, SEEDS, WORKERS
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
 from jitrl.errors import InputError
+from jitrl.language import counted
 
 if TYPE_CHECKING:
     from jitrl.bench.rules.results import Result
@@ -29,9 +30,7 @@ def rules(
             "gates, and with planted ones. `settings`: the options of the agent, one at a time."
         ),
     ] = "together",
-    arms: Annotated[
-        str, typer.Option(help="Only the first arm, and those whose name matches this pattern.")
-    ] = "",
+    arms: ARMS = "",
     right: Annotated[
         float, typer.Option(help="What the made-up model knows of the right action, nats.")
     ] = 4.0,
@@ -47,12 +46,9 @@ def rules(
         int, typer.Option(min=1, help="Templates of a seed; three tasks each.")
     ] = 8,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of 8 attempts at each task.")] = 5,
-    seeds: Annotated[int, typer.Option(min=1, help="Run seeds: 0, 1, …")] = 5,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder of what was played; the same command again goes on there."),
-    ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    seeds: SEEDS = 5,
+    out: OUT = None,
+    workers: WORKERS = 1,
     json: JSON = False,
 ) -> None:
     """Measure rules in a world with a made-up model that heeds what its notes name."""
@@ -79,7 +75,7 @@ def rules(
             workers=workers,
             tell=tell,
             begun=teller(
-                f"{what}, {len(wanted)} arms",
+                f"{what}, {counted(len(wanted), 'arm')}",
                 "--arms PATTERN --templates N --rounds N --seeds N",
             ),
         )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jitrl.cli.bench.numbers import say_fewer
+from jitrl.cli.bench.options import REPEATS
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 
@@ -27,7 +29,7 @@ def search(
     ] = 300,
     threshold: Annotated[float, typer.Option(min=0.0, max=1.0, help="Least similarity.")] = 0.8,
     queries: Annotated[int, typer.Option(min=1, help="Queries of each kind, old and new.")] = 100,
-    repeats: Annotated[int, typer.Option(min=1, help="Repeats of all queries.")] = 5,
+    repeats: REPEATS = 5,
     json: JSON = False,
 ) -> None:
     """Time the search for similar states by words and by an embedding, over the same states."""
@@ -49,6 +51,7 @@ def search(
             repeats=repeats,
             tell=tell,
         )
+    say_fewer(queries, int(report.settings["old_queries"]), "old states in the smallest index")
     _show(report)
     if json:
         emit(msgspec.to_builtins(report))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, difference, number, numbers, say_fewer, short
+from jitrl.cli.bench.options import GAMES, OUT, WORKERS
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.planned import teller
 from jitrl.cli.shared.progress import shared
 from jitrl.cli.shared.settings import names
 from jitrl.errors import InputError
+from jitrl.language import counted
 
 if TYPE_CHECKING:
     from jitrl.bench.transfer.results import Result
@@ -53,19 +54,14 @@ def transfer(
     templates: Annotated[
         int, typer.Option(min=0, help="Templates of the back office; 0 for all.")
     ] = 0,
-    games: Annotated[
-        str, typer.Option(help="Seeds of the text games, as `40-57` or `1,2,3`.")
-    ] = "40-57",
+    games: GAMES = "40-57",
     kinds: Annotated[str, typer.Option(help="Kinds of text games.")] = "twc,cook,coin",
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Run seeds: 0, 1, …; 10 of the back office, 2 of text games."),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder of what was played; the same command again goes on there."),
-    ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    out: OUT = None,
+    workers: WORKERS = 1,
     json: JSON = False,
 ) -> None:
     """Measure first attempts at new tasks, with and without a memory of other ones.
@@ -84,7 +80,7 @@ def transfer(
     if not games_of or any(name not in GAMES for name in games_of):
         raise InputError(f"--kinds {kinds!r} must be among {', '.join(GAMES)}")
     folder = "" if out is None else str(out)
-    said = f"{what}, first attempts of {len(wanted)} arms and the memories they need"
+    said = f"{what}, first attempts of {counted(len(wanted), 'arm')} and the memories they need"
     with shared(what) as tell:
         if what == "text":
             report = bench.text(

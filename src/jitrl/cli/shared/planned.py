@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jitrl.cli.shared.output import tell
 from jitrl.config import Settings
+from jitrl.language import counted
 from jitrl.report.words import ENGLISH
 from jitrl.run.experiment import seeds_of
 
@@ -40,7 +41,7 @@ class Planned:
         run = self.settings.run
         said = ENGLISH.sized(self.tasks, run.attempts, len(seeds_of(run)))
         most = "" if run.plateau is None else "at most "  # it may end where its curve is level
-        return f"{said} = {most}{counted(self.episodes)}"
+        return f"{said} = {most}{counted(self.episodes, 'episode')}"
 
 
 def tell_plan(runs: Sequence[Planned], where: Path) -> None:
@@ -74,18 +75,13 @@ def shorter(episodes: int, by: str) -> str:
     return f"; for fewer: {by}" if episodes > LONG else ""
 
 
-def teller(of: str, by: str, what: str = "episodes") -> Callable[[int], None]:
+def teller(of: str, by: str, what: str = "episode") -> Callable[[int], None]:
     """Says how many ``what`` a bench is to play of what, and by which options it takes fewer."""
 
     def begun(number: int) -> None:
-        tell(f"{of}: {number:,} {what}{shorter(number, by)}")
+        tell(f"{of}: {counted(number, what)}{shorter(number, by)}")
 
     return begun
-
-
-def counted(episodes: int) -> str:
-    """The number with its noun."""
-    return f"{episodes:,} episode{'s' * (episodes != 1)}"
 
 
 def _own(settings: Settings) -> str:

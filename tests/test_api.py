@@ -258,7 +258,7 @@ def test_only_allowed_actions_are_weighed_and_those_of_the_memory_may_join(
     with memory.episode("t") as episode:
         decision = episode.decide("a plain page", {"yes": 1.0, "stop": 0.0}, allowed=["stop", "no"])
         assert "yes" not in {c.action for c in decision.candidates}
-        said = r"none of the 2 candidates .* proposed are \['yes', 'no'\], allowed \['stop'\]"
+        said = r"no candidate of 2 is .* proposed are \['yes', 'no'\], allowed \['stop'\]"
         with pytest.raises(InputError, match=said):
             episode.decide("a plain page", YES_NO, allowed=["stop"])
         with pytest.raises(InputError, match=r"'e', and 2 more\]; an action must be the same"):

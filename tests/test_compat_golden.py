@@ -150,7 +150,7 @@ def test_only_some_mismatches_are_shown_and_the_rest_counted(tmp_path: Path) -> 
     code, out = run(tmp_path)
     assert code == 1
     assert out.count("expected") == 5
-    assert out.splitlines()[-1] == "  and 4 more fields that differ"
+    assert out.splitlines()[-1] == "  differ, too: 4 more fields"
 
 
 def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Cand
     kept = tuple(c for c in made if allowed is None or c.action in allowed)
     if not kept:
         raise InputError(
-            f"none of the {len(made)} candidates is among the allowed actions: proposed are "
+            f"no candidate of {len(made)} is among the allowed actions: proposed are "
             f"{_some([c.action for c in made])}, allowed {_some(sorted(allowed or ()))}; an action "
             "must be the same text in both"
         )

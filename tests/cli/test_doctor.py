@@ -33,9 +33,21 @@ def test_findings_are_told_with_evidence_and_a_remedy_and_end_with_1(jitrl, ill)
     said = " ".join(done.err.split())
     assert "Nearly all episodes get the same verdict." in said
     assert "100% of the scores are 0.00" in said
-    assert "30 episodes wait for an outcome (50%)" in said
+    assert "without an outcome so far: 30 episodes (50%)" in said
     assert "→ Report the missing outcomes by key" in said
     assert "Not enough to tell: gets better (n=3); harm by kind (n=0)" in said
+
+
+def test_one_of_a_thing_is_told_in_the_singular(jitrl):
+    with package.open("m.db") as memory, memory.episode("t") as episode:
+        episode.decide("page", {"a": 0.0, "b": 0.0})
+    assert "m.db: 1 episode, 1 decision\n" in jitrl("doctor", "m.db").err
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_of_rules_at_odds_the_doctor_says_what_their_list_says(lang):
+    remedy = LANGUAGES[lang].checks["rules-conflict"].ailments[""].remedy
+    assert {"en": "leave it to their effects", "zh": "交给各自的效果"}[lang] in remedy
 
 
 def test_a_memory_without_findings_ends_with_0(jitrl, tmp_path):

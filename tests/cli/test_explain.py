@@ -147,7 +147,7 @@ def test_near_episodes_that_were_not_looked_at_are_counted(jitrl):
     assert (len(data["without"]), data["others"]) == (2, 3)
     assert data["neighbors"] == whole["neighbors"]
     assert {e for n in data["neighbors"] for e in n["episodes"]} == {f"e{key}" for key in range(5)}
-    assert "3 more near episodes were not looked at" in jitrl(*asked, "2").err
+    assert "Not looked at: 3 more near episodes" in jitrl(*asked, "2").err
     assert "not looked at" not in jitrl(*asked, "5").err
     assert "另有 5 个" in jitrl(*asked, "0", "--lang", "zh").err
     assert jitrl(*asked, "-1").code == 2

@@ -66,8 +66,35 @@ def test_why_names_the_attempts_a_rule_rests_on_and_its_history(jitrl, file):
     code, out, err = jitrl("why", file, ID)
     said = out + err
     assert code == 0
-    assert "round 2 of t: g against b (scores 1, 0)" in said
-    assert "candidate; r" in said
+    assert "round 2 of t, episodes (scores): g (1) against b (0)" in said
+    assert "version 1: candidate; r" in said
+    assert "by comparison of attempts, for orders" in said
+    with SQLiteStore(file) as store:
+        again = Contrast("d", "shop", "t", "orders", 3, "Cancel it", ("h",), (), (1.0,))
+        store.add_rules([replace(store.rule(ID), evidence=("d",))], [again], reason="s")
+    said = "".join(jitrl("why", file, ID)[1:])
+    assert "round 3 of t, episodes (scores): h (1) against none" in said
+    assert "version 4: more evidence; s" in said
+
+
+def test_a_placeholder_is_explained_where_there_is_one(jitrl, file):
+    said = "{value 1}: whatever the goal of the task has in its place"
+    assert said not in "".join(jitrl("ls", file)[1:])
+    text = "When the goal is “Cancel {value 1}” and you see the list, open {value 1}"
+    with SQLiteStore(file) as store:
+        store.add_rules([Rule(rule_id(text), text, "shop")])
+    for asked in (("ls", file), ("show", file, rule_id(text))):
+        assert said in "".join(jitrl(*asked)[1:])
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_what_stands_below_a_list_of_rules_fits_the_terminal(jitrl, file, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    people.cache_clear()
+    said = "".join(jitrl("ls", file)[1:])
+    lines = said[said.index("Effect: ") :].splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    assert " ".join(lines).endswith("Obeyed: of the steps at which its condition held.")
 
 
 def test_a_rule_is_retired_and_restored_to_what_it_was(jitrl, file):
@@ -115,13 +142,42 @@ def test_a_rule_that_is_not_there_is_an_error_that_names_it(jitrl, file, command
     reason = ["--reason", "x"] if command == "retire" else []
     code, _, err = jitrl(command, file, "0123456789ab", *reason)
     assert (code, "0123456789ab" in err) == (4, True)
+    assert "1 of 1" not in err
 
 
-@pytest.mark.parametrize("command", ["ls", "why", "retire"])
-def test_no_file_is_made_by_looking(jitrl, tmp_path, command):
-    more = {"why": [ID], "retire": [ID, "--reason", "x"], "ls": []}[command]
-    assert jitrl(command, tmp_path / "none.db", *more)[0] in (2, 4)
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("command", ["add", "export", "ls", "redistil", "restore", "retire", "why"])
+def test_a_mistyped_file_is_no_new_memory(jitrl, file, command):
+    more = {"why": [ID], "restore": [ID], "retire": [ID, "--reason", "x"], "add": [TEXT]}
+    before = sorted(file.parent.iterdir())
+    code, _, err = jitrl(command, file.parent / "memroy.db", *more.get(command, []))
+    assert (code, f"did you mean {file}?" in "".join(err.split("\n"))) == (4, True), err
+    code, _, err = jitrl(command, file.parent / "shop.db", *more.get(command, []))
+    assert (code, "jitrl.open makes one" in " ".join(err.split())) == (4, True), err
+    code, _, err = jitrl(command, file, *more.get(command, []), "--memory", "other")
+    assert (code, "has no memory 'other'; it has ['default']" in err) == (4, True), err
+    assert sorted(file.parent.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["ls", "export", "redistil"])
+def test_a_scope_that_nothing_is_of_is_an_error_that_names_those_there_are(jitrl, file, command):
+    with SQLiteStore(file) as store:
+        store.add_rules(
+            [Rule(rule_id("When you see a bill, pay it"), "When you see a bill, pay it")]
+        )
+    target = file.parent / "rules.jsonl"
+    args = [target] if command == "export" else []
+    code, out, err = jitrl(command, file, *args, "--scope", "nope")
+    assert (code, out, "there are" in err, "'shop'" in err) == (2, "", True, True)
+    assert not target.exists()
+
+
+def test_a_known_scope_without_rules_is_no_error(jitrl, file):
+    with SQLiteStore(file) as store:
+        other = replace(sample_episode("three"), scope="elsewhere")
+        store.commit(other, scored(other), derive(other, scored(other)))
+    code, out, err = jitrl("ls", file, "--scope", "elsewhere")
+    assert (code, (out + err).split()) == (0, ["no", "rules"])
+    assert json.loads(jitrl("ls", file, "--scope", "elsewhere", "--json")[1])["rules"] == []
 
 
 def test_a_text_is_added_to_each_scope_that_it_is_said_for(jitrl, file):
@@ -170,7 +226,7 @@ def test_a_rule_longer_than_the_room_for_rules_is_added_with_a_word_of_it(jitrl,
 
 def test_a_text_that_is_no_rule_is_shown_shortened(jitrl, file):
     code, _, err = jitrl("add", file, "When you see room, " + "x" * 400)
-    assert (code, "too long" in err) == (2, True)
+    assert (code, "too long (419 characters outside quotes, at most 240)" in err) == (2, True), err
     assert "x" * 81 not in "".join(err.split())
 
 

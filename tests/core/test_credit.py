@@ -58,7 +58,7 @@ def test_released_returns_are_a_setting() -> None:
 
 
 def test_one_reward_a_step_is_demanded() -> None:
-    with pytest.raises(ValueError, match="episode 'key' has 2 steps and judge gave 1 rewards"):
+    with pytest.raises(ValueError, match=r"needs a reward of each step \(2\), and judge gave 1"):
         derive_rows(lived(), Scored((1.0,), "judge"), gamma=0.5)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jitrl.core.sentences import LONGEST, Parts, cleaned, faults, parts, rule_id
+from jitrl.core.sentences import LONGEST, Finding, Parts, cleaned, faults, parts, rule_id
 
 FOUR = (
     "当输入包含日期时，先统一成 YYYY-MM-DD 再处理",
@@ -96,4 +96,6 @@ def test_what_is_quoted_is_one_piece_whatever_it_says():
     assert faults(rule) == []
     assert parts(rule).order == "take f([x, y])"
     assert faults('When "all failed", think more')[0].fault == "platitude"
-    assert faults(f"When you see “{'x' * 300}”, wait")[0].fault == "too long"
+    assert faults(f"When you see “{'x' * 300}”, wait") == [
+        Finding("too long", "302 characters in quotes, at most 240")
+    ]

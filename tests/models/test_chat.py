@@ -247,7 +247,7 @@ def test_the_wait_that_the_provider_names_is_kept():
 def test_a_wait_beyond_the_deadline_is_not_begun():
     with serving(lambda path, body: Reply({}, 429, {"retry-after": "60"})) as provider:
         started = time.monotonic()
-        with pytest.raises(ModelError, match="1 tries"):
+        with pytest.raises(ModelError, match="in 1 try and"):
             endpoint_answer(provider, QUICK)
     assert time.monotonic() - started < 4
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from jitrl.errors import RecordError, StoreError
 from jitrl.run import folder as folders
+from jitrl.stores.place import nearest
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode
 
@@ -40,7 +41,7 @@ def episodes(place: Path, memory: str = "default") -> list[Episode]:
         StoreError: If there is nothing, or a file cannot be read.
     """
     if not place.exists():
-        raise StoreError(f"there is no run folder or memory file {place}")
+        raise StoreError(f"there is no run folder or memory file {place}{nearest(place)}")
     if place.is_dir():
         record = folders.read(place)
         files = [folders.store_path(place, seed) for seed in record.seeds]

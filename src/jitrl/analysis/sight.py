@@ -15,6 +15,7 @@ from jitrl.errors import InputError, StoreError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.run import folder as folders
 from jitrl.run.embedding import remembered
+from jitrl.stores.place import nearest
 from jitrl.stores.sqlite import SQLiteStore
 
 Flags = Mapping[str, Mapping[str, Any]]
@@ -33,7 +34,7 @@ def found(place: Path, seed: int | None, flags: Flags) -> tuple[Path, config.Mem
         StoreError: If there is nothing.
     """
     if not place.exists():
-        raise StoreError(f"there is no run folder or memory file {place}")
+        raise StoreError(f"there is no run folder or memory file {place}{nearest(place)}")
     folder = place if place.is_dir() else place.parent
     if not (place.is_dir() or (folder / "run.json").is_file()):
         return place, config.load(flags).memory

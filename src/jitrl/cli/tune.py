@@ -22,6 +22,7 @@ from jitrl.cli.shared.planned import shorter, terms
 from jitrl.cli.shared.settings import Flags, with_settings
 from jitrl.cli.shared.table import show
 from jitrl.errors import ConfigError, StoreError
+from jitrl.language import counted
 from jitrl.report.data import data
 from jitrl.run import experiment, folder
 from jitrl.run.compose import compose
@@ -74,9 +75,9 @@ def tune(
     plan = tuning.planned(where, {**asked, "tasks": settings.run.tasks}, planned)
     most = tuning.episodes(plan.candidates, settings, len(plan.search), len(plan.held))
     tell(
-        f"{plan.candidates} candidates on {len(plan.search)} tasks of {settings.environment.name}, "
-        f"{len(plan.held)} tasks held out: at most {most:,} episodes; {terms([settings], where)}"
-        + shorter(most, "--episodes N")
+        f"{counted(plan.candidates, 'candidate')} on {counted(len(plan.search), 'task')} of "
+        f"{settings.environment.name}, {counted(len(plan.held), 'task')} held out: at most "
+        f"{counted(most, 'episode')}; {terms([settings], where)}" + shorter(most, "--episodes N")
     )
     found = tuning.tune(settings, where, plan, _play)
     _show(found)

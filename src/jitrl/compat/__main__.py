@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from jitrl.compat.replay import FileReport, replay_file
+from jitrl.language import counted
 
 SHOWN = 5
 """Mismatches printed per file."""
@@ -46,7 +47,7 @@ def _lines(report: FileReport) -> list[str]:
             f"    got      {mismatch.got}",
         ]
     if len(report.mismatches) > SHOWN:
-        lines.append(f"  and {len(report.mismatches) - SHOWN} more fields that differ")
+        lines.append(f"  differ, too: {counted(len(report.mismatches) - SHOWN, 'more field')}")
     return lines
 
 

@@ -44,8 +44,8 @@ def derive_rows(
         return ()
     if len(judgment.rewards) != len(episode.steps):
         raise ValueError(
-            f"episode {episode.key!r} has {len(episode.steps)} steps and "
-            f"{judgment.evaluator} gave {len(judgment.rewards)} rewards"
+            f"episode {episode.key!r} needs a reward of each step ({len(episode.steps)}), and "
+            f"{judgment.evaluator} gave {len(judgment.rewards)}"
         )
     gains = _RETURNS[returns](np.asarray(judgment.rewards, dtype=float), gamma)
     principal = episode.outcome.principal if episode.outcome else episode.principal

@@ -103,8 +103,10 @@ def admitted(uses: Sequence[Use], gates: Gates, measured: Effect) -> Verdict:
     if measured.low <= 0.0:
         return Verdict(False, f"effect not above 0: {_said(measured)}")
     if len(helped) < gates.tasks:
-        return Verdict(False, f"helped on {len(helped)} of {gates.tasks} tasks: {_said(measured)}")
-    return Verdict(True, f"effect {_said(measured)}, on {len(helped)} tasks")
+        return Verdict(
+            False, f"helped on {len(helped)} of {_many(gates.tasks, 'task')}: {_said(measured)}"
+        )
+    return Verdict(True, f"effect {_said(measured)}, on {_many(len(helped), 'task')}")
 
 
 def helped_on(uses: Sequence[Use]) -> list[str]:
@@ -125,7 +127,7 @@ def given_up(uses: Sequence[Use], gates: Gates, measured: Effect) -> Verdict:
     if measured.high < 0.0:
         return Verdict(False, f"does harm: {_said(measured)}")
     if len(told) >= gates.idle and not any(use.score for use in told):
-        return Verdict(False, f"told {len(told)} times, each time with a score of 0")
+        return Verdict(False, f"told {_many(len(told), 'time')}, each time with a score of 0")
     return Verdict(True, "")
 
 
@@ -165,3 +167,7 @@ def measure(uses: Sequence[Use], gates: Gates) -> Effect:
 
 def _said(of: Effect) -> str:
     return f"{of.mean:+.2f} [{of.low:+.2f}, {of.high:+.2f}], {of.given} told, {of.held} held out"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

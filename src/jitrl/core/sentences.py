@@ -193,8 +193,11 @@ def faults(text: str) -> list[Finding]:
         return [Finding("empty", "")]
     found = list[Finding]()
     plain = _unquoted(text)
-    if plain.count(_QUOTE) > LONGEST or len(plain) - plain.count(_QUOTE) > LONGEST:
-        found.append(Finding("too long", f"{len(text)} characters"))
+    quoted = plain.count(_QUOTE)
+    for number, where in ((len(plain) - quoted, "outside quotes"), (quoted, "in quotes")):
+        if number > LONGEST:
+            said = f"{number} characters {where}, at most {LONGEST}"
+            found.append(Finding("too long", said))
     if about := _ABOUT_ITSELF.search(plain):
         found.append(Finding("about itself", about[0]))
     if _KANA.search(text):

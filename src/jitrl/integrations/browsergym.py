@@ -24,7 +24,7 @@ from jitrl.envs.codecs.page import PageCodec
 from jitrl.episode import Episode
 from jitrl.errors import InputError, JitRLError, MissingExtra
 from jitrl.integrations.browsergym_page import Listed, axtree, observation, page_actions
-from jitrl.language import is_chinese
+from jitrl.language import counted, is_chinese
 from jitrl.ports import Codec, Proposer, Receipt
 from jitrl.types import Decision, Prompt
 
@@ -224,7 +224,7 @@ class BrowserGymAgent:
         chosen = decision.chosen
         said = (
             f"{decision.action}: the model gives it {chosen.prior:.2f}, with the memory "
-            f"{chosen.probability:.2f} ({len(decision.neighbors)} neighbors)"
+            f"{chosen.probability:.2f} ({counted(len(decision.neighbors), 'neighbor')})"
         )
         return {
             "think": said,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from jitrl.errors import ModelError
+from jitrl.language import counted
 from jitrl.models import calls
 from jitrl.models.cache import AnswerFile
 
@@ -156,8 +157,9 @@ class Channel:
                 passed = time.monotonic() - started
                 if tries >= self._retry.tries or passed + wait >= self._retry.deadline:
                     raise ModelError(
-                        f"{self.model} gave no answer in {tries} tries and {passed:.1f} s "
-                        f"(limits: {self._retry.tries} tries, {self._retry.deadline:g} s); "
+                        f"{self.model} gave no answer in {counted(tries, 'try')} and "
+                        f"{passed:.1f} s (limits: {counted(self._retry.tries, 'try')}, "
+                        f"{self._retry.deadline:g} s); "
                         f"the last failure: {failure}"
                     ) from failure
                 _log.info("retry model=%s wait=%.2f: %s", self.model, wait, failure)

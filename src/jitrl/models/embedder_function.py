@@ -11,6 +11,7 @@ import numpy as np
 
 from jitrl.errors import ModelError
 from jitrl.functions import own_function
+from jitrl.language import counted
 
 
 class FunctionEmbedder:
@@ -45,8 +46,8 @@ class FunctionEmbedder:
             raise ModelError(f"{self.name} returned no vectors of numbers: {error}") from error
         if made.ndim != 2 or len(made) != len(texts) or not made.shape[1]:
             raise ModelError(
-                f"{self.name} returned an array of shape {made.shape} for {len(texts)} texts; "
-                f"({len(texts)}, D) is wanted"
+                f"{self.name} returned an array of shape {made.shape} for "
+                f"{counted(len(texts), 'text')}; ({len(texts)}, D) is wanted"
             )
         if not np.isfinite(made).all():
             raise ModelError(f"{self.name} returned a number that is not finite")

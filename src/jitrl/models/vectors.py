@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from jitrl.errors import ModelError
+from jitrl.language import counted
 from jitrl.models.datafile import DataFile, Kind
 from jitrl.ports import Embedder
 
@@ -150,7 +151,8 @@ class Remembered:
         if vectors.dtype != np.float32 or len(vectors) != len(texts) or not self._fits(vectors):
             raise ModelError(
                 f"embedder {self.name} returned {vectors.dtype} of shape {vectors.shape} for "
-                f"{len(texts)} texts; float32 vectors of length 1 (or 0) and one width are wanted"
+                f"{counted(len(texts), 'text')}; float32 vectors of length 1 (or 0) "
+                "and one width are wanted"
             )
         return vectors
 

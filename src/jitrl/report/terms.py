@@ -11,6 +11,7 @@ from jitrl.analysis.compare import ORACLE, Comparison, Line
 from jitrl.analysis.results import Result
 from jitrl.analysis.unscored import cause
 from jitrl.core.stats import FEWEST_CLUSTERS, Interval, NoInterval
+from jitrl.language import singular
 from jitrl.report import grid
 from jitrl.report.chart import MARKED, Trace
 from jitrl.report.words import Words
@@ -58,11 +59,11 @@ def _terms(line: Line, words: Words) -> list[str]:
     if line.agent == ORACLE:
         said.append(words.oracle)
     if result.excluded:
-        said.append(words.excluded.format(result.excluded))
+        said.append(singular(words.excluded.format(result.excluded)))
     if result.failures:
-        said.append(words.failures.format(result.failures))
+        said.append(singular(words.failures.format(result.failures)))
     if result.unwritten:
-        said.append(words.unwritten.format(result.unwritten))
+        said.append(singular(words.unwritten.format(result.unwritten)))
     if result.unscored:
         said.append(unscored(result, words))
     if line.differs:
@@ -87,7 +88,7 @@ _REASONS = 3
 
 def _cost(result: Result, words: Words) -> str:
     took = bill(result)
-    said = words.calls.format(calls=took.calls, cached=took.cached, tokens=took.tokens)
+    said = singular(words.calls.format(calls=took.calls, cached=took.cached, tokens=took.tokens))
     return f"{said}, ${took.dollars:.2f}" if took.dollars else said
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
 from jitrl.analysis.unscored import Cause
+from jitrl.language import singular
 
 Language = Literal["en", "zh"]
 
@@ -89,8 +89,7 @@ class Words:
 
     def sized(self, t: int, k: int, s: int) -> str:
         """Tasks, attempts and seeds, in the singular where there is one."""
-        said = self.size.format(t=t, k=k, s=s)
-        return re.sub(r"(?<!\d)1 (task|attempt|seed)s", r"1 \1", said)
+        return singular(self.size.format(t=t, k=k, s=s))
 
 
 ENGLISH = Words(
@@ -140,7 +139,7 @@ ENGLISH = Words(
     failures="{0} failed episodes played again",
     unwritten="{0} lessons could not be written",
     unscored="{0:,} not scored, so nothing learned from these episodes ({reasons})",
-    none_scored="None of the {0:,} episodes was scored, so nothing was learned ({reasons})",
+    none_scored="No episode of {0:,} was scored, so nothing was learned ({reasons})",
     other_reasons="{0:,} × another reason",
     remedies={
         "outcome": "; tell how they ended (JitRL.outcome), or name an evaluator that needs no "

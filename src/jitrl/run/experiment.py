@@ -15,6 +15,7 @@ from pathlib import Path
 
 from jitrl.config import Memory, Run, Settings
 from jitrl.errors import BudgetExceeded, ConfigError, JitRLError, ModelError, StoreError
+from jitrl.language import counted
 from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Environment, EpisodeAgent, Evaluator, Proposer, Store
 from jitrl.run import folder as folders
@@ -141,7 +142,11 @@ def select(tasks: Sequence[Task], settings: Run) -> list[Task]:
             )
     if isinstance(settings.tasks, int):
         if settings.tasks > len(tasks):
-            raise ConfigError(f"run.tasks is {settings.tasks}, the environment has {len(tasks)}")
+            raise ConfigError(
+                f"run.tasks is {settings.tasks}, the environment has {len(tasks)}; ask for no more "
+                "(--tasks), or have it make more by an option of its own (--env-options, as "
+                "tasks=20 for toy)"
+            )
         return list(tasks[: settings.tasks])
     for pattern in settings.tasks:
         if not any(fnmatchcase(task.id, pattern) for task in tasks):
@@ -357,7 +362,7 @@ class _Campaign:
             if failure and self._failed > self._settings.run.max_failures:
                 kind = ModelError if isinstance(failure, ModelError) else JitRLError
                 raise kind(
-                    f"{self._failed} episodes failed, run.max_failures allows "
+                    f"{counted(self._failed, 'episode')} failed, run.max_failures allows "
                     f"{self._settings.run.max_failures}; the last one, {trial.key}: "
                     f"{type(failure).__name__}: {failure} (tracebacks are in the journal)"
                 ) from failure

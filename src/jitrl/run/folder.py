@@ -18,10 +18,12 @@ import msgspec
 import jitrl
 from jitrl.config import Budget, Settings, digest
 from jitrl.errors import ConfigError, InputError, RecordError, StoreError
+from jitrl.language import counted
 from jitrl.ports import Evaluator
 from jitrl.run import plateau
 from jitrl.run.ledger import Ledger, Limits, Price
 from jitrl.stores.lock import FileLock
+from jitrl.stores.place import nearest
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Task
 
@@ -143,9 +145,10 @@ def read(folder: Path) -> Record:
     if not path.is_file():
         inside = [str(run.parent) for run in sorted(folder.glob("*/run.json"))]
         raise InputError(
-            f"{folder} is a folder of {len(inside)} runs; name one: {', '.join(inside)}"
+            f"{folder} is a folder of {counted(len(inside), 'run')}; name one: {', '.join(inside)}"
             if inside
             else f"{folder} holds no run (no run.json); `jitrl run --out {folder}` makes one"
+            f"{nearest(folder)}"
         )
     try:
         record = msgspec.json.decode(path.read_bytes(), type=Record)

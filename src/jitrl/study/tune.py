@@ -24,6 +24,7 @@ from jitrl.analysis.results import Result, read
 from jitrl.config import Memory, Settings
 from jitrl.core.stats import FEWEST_CLUSTERS
 from jitrl.errors import ConfigError, InputError, RecordError
+from jitrl.language import counted
 from jitrl.presets import Preset, load
 from jitrl.run import folder as folders
 from jitrl.run.experiment import seeds_of
@@ -144,8 +145,8 @@ def split(tasks: Sequence[Task], held_out: str, seed: int) -> tuple[list[str], l
     search = [task.id for task in tasks if task.id not in held]
     if len(held) < FEWEST_CLUSTERS or not search:
         raise InputError(
-            f"{held_out!r} holds out {len(held)} of {len(tasks)} tasks; an interval needs at least "
-            f"{FEWEST_CLUSTERS} held-out tasks and the search at least one other: "
+            f"{held_out!r} holds out {len(held)} of {counted(len(tasks), 'task')}; an interval "
+            f"needs at least {FEWEST_CLUSTERS} held-out tasks and the search at least one other: "
             f"{_enough(len(tasks))}"
         )
     return search, held
@@ -226,8 +227,8 @@ def affordable(budget: float, settings: Settings, search: int, held: int) -> int
     least = episodes(2, settings, search, held)
     if budget < least:
         raise InputError(
-            f"a budget of {budget:,.0f} episodes is too small: two candidates take {least:,}; "
-            "take fewer tasks, attempts or seeds, or more episodes"
+            f"a budget of {counted(int(budget), 'episode')} is too small: two candidates take "
+            f"{least:,}; take fewer tasks, attempts or seeds, or more episodes"
         )
     return next(n for n in range(MOST, 1, -1) if episodes(n, settings, search, held) <= budget)
 

@@ -13,6 +13,7 @@ from jitrl.agents.rulebook.distilling import Distiller, Round
 from jitrl.core.effect import Effect
 from jitrl.core.gates import Gates, admitted, drawn, given_up, measure, outdone, surplus
 from jitrl.errors import ModelError
+from jitrl.language import counted
 from jitrl.ports.rules import RuleStore
 from jitrl.types import ScoredUse, Task
 
@@ -191,7 +192,7 @@ class Learning:
                 if verdict.keeps:
                     self.store.set_rule_status("active", [id], reason=verdict.reason)
                 elif len(seen) >= gates.trial and found.mean <= 0.0:
-                    reason = f"no help in {len(seen)} uses: {verdict.reason}"
+                    reason = f"no help in {counted(len(seen), 'use')}: {verdict.reason}"
                     self.store.set_rule_status("retired", [id], reason=reason)
 
     def thin(self, scope: str, gates: Gates) -> None:
@@ -207,7 +208,9 @@ class Learning:
             return
         found = self.effects(told, gates)
         for id in surplus(found, gates):
-            reason = f"above the cap of {gates.most} rules: low bound {found[id].low:+.2f}"
+            reason = (
+                f"above the cap of {counted(gates.most, 'rule')}: low bound {found[id].low:+.2f}"
+            )
             self.store.set_rule_status("retired", [id], reason=reason)
 
     def effects(self, ids: Collection[str], gates: Gates) -> dict[str, Effect]:

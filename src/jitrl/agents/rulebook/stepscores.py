@@ -14,6 +14,7 @@ from jitrl.agents.rulebook.asking import questions
 from jitrl.agents.rulebook.contrasts import Contrast
 from jitrl.agents.words import steps, words
 from jitrl.errors import UnreadableAnswer
+from jitrl.language import counted
 from jitrl.ports import Writer
 from jitrl.types import Writing
 
@@ -121,7 +122,7 @@ def _read(answer: str, n: int) -> list[float]:
     """
     scores = msgspec.json.decode(answer, type=_Answer).scores
     if len(scores) != n:
-        raise ValueError(f"it has {len(scores)} scores for {n} steps")
+        raise ValueError(f"it has {counted(len(scores), 'score')} for {counted(n, 'step')}")
     if any(abs(score) > SURE for score in scores):
         raise ValueError(f"a score is beyond {SURE}")
     return [score / SURE for score in scores]

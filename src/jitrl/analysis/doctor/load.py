@@ -21,6 +21,7 @@ from jitrl.core.rule import UpdateRule
 from jitrl.errors import InputError
 from jitrl.presets import Preset
 from jitrl.run import folder as folders
+from jitrl.stores.place import nearest
 from jitrl.stores.records import EpisodeRecord
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Decision, Scored, State
@@ -56,7 +57,7 @@ def load(places: Sequence[Path], memory: Memory, name: str = "default") -> list[
             journal = _journal(place, name, preset.rule, None)
             cases.append(Case(_plain(str(place)), "memory", (journal,), preset))
         else:
-            raise InputError(f"there is no memory file or run folder {place}")
+            raise InputError(f"there is no memory file or run folder {place}{nearest(place)}")
     return _against_static(cases)
 
 

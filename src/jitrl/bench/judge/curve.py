@@ -23,6 +23,7 @@ from jitrl.envs.backoffice import Backoffice
 from jitrl.errors import InputError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.simulated import Simulated
+from jitrl.language import counted
 from jitrl.ports import Environment, Evaluator
 from jitrl.types import TRUSTED_BASES, Episode, Judgment, Unscored
 
@@ -202,7 +203,7 @@ def _spread(tasks: int) -> list[int]:
     there = len(Backoffice(instances=1).tasks())
     if tasks > there:
         raise InputError(
-            f"{tasks} tasks are asked for; there are {there}, each of another template"
+            f"{counted(tasks, 'task')} asked for; there are {there}, each of another template"
         )
     return sorted({round(place) for place in np.linspace(0, there - 1, tasks)})
 

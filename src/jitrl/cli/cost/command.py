@@ -19,6 +19,7 @@ from jitrl.cli.cost.spent import show_spent
 from jitrl.cli.cost.words import LANGUAGES, Words
 from jitrl.cli.shared.output import emit, people
 from jitrl.errors import InputError
+from jitrl.language import singular
 from jitrl.report.words import Language
 
 _DEFAULTS = Assumptions()
@@ -147,7 +148,7 @@ def _show(
     console = people()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("")
-    for head in (words.once, words.each, words.total.format(volume=volume)):
+    for head in (words.once, words.each, singular(words.total.format(volume=volume))):
         table.add_column(Text(head), justify="right", header_style="dim", no_wrap=True)
     for name, way in ((words.memory, found.memory), (words.tuning, found.tuning)):
         numbers = (_dollars(way.once), _dollars(way.each), _dollars(way.total(volume)))

@@ -27,7 +27,7 @@ from jitrl.cli.demo.words import LANGUAGES, Words
 from jitrl.cli.explain import words as explain_words
 from jitrl.cli.explain.tables import explained
 from jitrl.cli.shared.output import JSON, emit, people
-from jitrl.cli.shared.progress import Lines, counted
+from jitrl.cli.shared.progress import Lines, counting
 from jitrl.presets import load
 from jitrl.report import grid, page
 from jitrl.report import terms as report_terms
@@ -97,7 +97,7 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     console.print(Text(words.note.format(k=plan.attempts) + constant, style="dim"))
     console.print()
     console.print(Text(words.unseen.format(n=len(plan.unseen)), style="bold"))
-    with counted("") as moved:
+    with counting("") as moved:
         passed, of = itertools.count(1), 2 * len(plan.unseen)
         first = demos.first_attempts(plan, lambda arm: moved(next(passed), of))
     ours, base = (sum(s) / len(s) for s in (first.jitrl, first.static))

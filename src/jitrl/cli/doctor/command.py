@@ -131,7 +131,8 @@ def _fit(lists: Overlap, words: Words) -> dict[str, Any]:
 def _show(case: Case, findings: Mapping[str, Finding], words: Words) -> None:
     console = people()
     attempts, decisions = sum(1 for _ in case.attempts()), sum(1 for _ in case.choices())
-    head = words.place.format(label=case.label, episodes=attempts, decisions=decisions)
+    numbers = {"label": case.label, "episodes": attempts, "decisions": decisions}
+    head = filled(words.place, numbers)
     if case.base is not None:
         head += words.against.format(base=case.base.label)
     if not case.has_rules:

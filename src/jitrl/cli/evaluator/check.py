@@ -18,10 +18,11 @@ from jitrl.cli.evaluator.label import PLACE
 from jitrl.cli.memory.options import NAME
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
-from jitrl.cli.shared.progress import counted
+from jitrl.cli.shared.progress import counting
 from jitrl.cli.shared.settings import OPTIONS, Flags, with_settings
 from jitrl.core.stats import Interval, NoInterval
 from jitrl.errors import InputError
+from jitrl.language import counted
 from jitrl.models.calls import Meter
 from jitrl.ports import Evaluator
 from jitrl.run import folder as folders
@@ -76,7 +77,7 @@ def check(
     said = labelled.read(labels or labelled.file_of(place), by)
     with (
         closing(folders.ledger(None, settings.budget)) as ledger,
-        counted("judging") as tell,
+        counting("judging") as tell,
     ):
         done = assess(
             partial(_drawn, settings, ledger.meter("judge")),
@@ -133,7 +134,7 @@ def _show(done: Assessment) -> None:
     console = people()
     console.print(
         f"{done.evaluator}, {'told the outcome' if done.told else 'blind'}: "
-        f"{done.episodes} episodes, {sum(done.unscored.values())} not scored"
+        f"{counted(done.episodes, 'episode')}, {sum(done.unscored.values())} not scored"
     )
     for reason, number in done.unscored.items():
         console.print(f"  {number} {reason}", style="dim")
@@ -182,14 +183,14 @@ def _show_truth(found: Agreement) -> None:
     people().print(shown)
     people().print(
         f"accuracy {_number(found.accuracy)}, kappa {_number(found.kappa)} "
-        f"{_interval(found.interval)}, {found.tasks} tasks"
+        f"{_interval(found.interval)}, {counted(found.tasks, 'task')}"
     )
 
 
 def _show_people(found: Steps) -> None:
     people().print(
-        f"{found.steps} labelled steps ({found.unsure} more that nobody could tell): Spearman "
-        f"{_number(found.spearman)}, Pearson {_number(found.pearson)}, kappa of signs "
+        f"{counted(found.steps, 'labelled step')} ({found.unsure} more that nobody could tell): "
+        f"Spearman {_number(found.spearman)}, Pearson {_number(found.pearson)}, kappa of signs "
         f"{_number(found.kappa)} {_interval(found.interval)}"
     )
 

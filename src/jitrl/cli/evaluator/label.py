@@ -17,6 +17,7 @@ from jitrl.cli.memory.options import NAME
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.errors import InputError
 from jitrl.evaluators.judge_record import goal_of, pages_of
+from jitrl.language import singular
 from jitrl.report.words import Language
 from jitrl.types import Episode
 
@@ -89,8 +90,8 @@ def label(
         at = _next(steps, known, at + 1)
     left = sum(step.key not in known for step in steps)
     done = len(steps) - left
-    summary = words.left.format(n=done, path=path, left=left)
-    people().print(words.finished.format(n=done, path=path) if not left else summary)
+    summary = (words.left if left else words.finished).format(n=done, path=path, left=left)
+    people().print(singular(summary))
     if json:
         emit(
             {

@@ -43,8 +43,8 @@ ENGLISH = Words(
     ask="score> ",
     refused="{text!r} is none of: {keys}",
     first="this is the first step",
-    finished="all {n} steps are labelled; they are in {path}",
-    left="{n} labels in {path}; {left} steps are left",
+    finished="nothing is left to do; {n} labels in {path}",
+    left="{n} labels in {path}; still to do: {left} steps",
 )
 
 CHINESE = Words(

@@ -14,7 +14,7 @@ from jitrl.cli.explain import tables
 from jitrl.cli.explain.words import LANGUAGES
 from jitrl.cli.memory.options import NAME
 from jitrl.cli.shared.output import JSON, emit, people
-from jitrl.cli.shared.progress import counted
+from jitrl.cli.shared.progress import counting
 from jitrl.cli.shared.recorded import recorded, sight
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
@@ -75,7 +75,7 @@ def explain(
             explanation = views.of_weights(record)
         else:
             _same_rule(record.decision, agent.preset.rule)
-            with counted(words.without) as moved:
+            with counting(words.without) as moved:
                 explanation = explaining.explain(agent, store, named, most=most, progress=moved)
     rule = agent.preset.rule
     if json:

@@ -13,6 +13,7 @@ from jitrl.cli.explain import lessons
 from jitrl.cli.explain.words import Words
 from jitrl.cli.shared.listing import Listing
 from jitrl.core.rule import UpdateRule
+from jitrl.language import singular
 from jitrl.memory.explain import Explanation
 from jitrl.report.taught import WORDS
 from jitrl.types import Decision, Weighed
@@ -60,7 +61,7 @@ def explained(
         parts += ["", Text(words.without, style="bold"), _without(of, mine, words, lines)]
         parts.append(Text(words.taken.format(of.decision.action), style="dim"))
     if of.others:
-        parts.append(Text(words.unseen.format(of.others), style="dim"))
+        parts.append(Text(singular(words.unseen.format(of.others)), style="dim"))
     return Group(*parts)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from jitrl.cli.memory.options import FILE, NAME, SCOPE, counted, existing
+from jitrl.cli.memory.options import FILE, NAME, SCOPE, existing
 from jitrl.cli.memory.selecting import (
     ANY_BASIS,
     EPISODES,
@@ -20,6 +20,7 @@ from jitrl.cli.memory.selecting import (
 )
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.errors import InputError
+from jitrl.language import counted
 from jitrl.stores.selection import Selection
 
 REASON = Annotated[str, typer.Option(help="Why; kept in the version stream.")]

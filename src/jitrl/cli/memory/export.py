@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from jitrl.cli.memory.options import FILE, NAME, SCOPE, counted, reading
+from jitrl.cli.memory.options import FILE, NAME, SCOPE, check_scope, reading
 from jitrl.cli.memory.target import written
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.errors import InputError
+from jitrl.language import counted
 from jitrl.stores import jsonl, line, line_rules
 
 
@@ -28,6 +29,8 @@ def export(
         for text in jsonl.export(store, scope=scope):
             out.write(text)
             counts[line_rules.schema_of(text)] += 1
+        if not any(counts.values()):
+            check_scope(store, scope)
     episodes, rules, contrasts = counts.values()
     book = f", {counted(rules, 'rule')}, {counted(contrasts, 'contrast')}"
     tell(f"{counted(episodes, 'episode')}{book if rules or contrasts else ''} written to {target}")

@@ -18,6 +18,7 @@ from jitrl.cli.memory.options import FILE, GAMMA, NAME, RETURNS, TRUSTED, derivi
 from jitrl.cli.memory.source import NothingNewError, filled, opened
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.core.credit import derive_rows
+from jitrl.language import counted
 from jitrl.ports import Evaluator, Writer
 from jitrl.run.folder import ledger
 from jitrl.run.judging import evaluator_named, written
@@ -89,11 +90,12 @@ def import_(
     done = replace(done, skipped=(*left_out, *done.skipped))
     for bad in done.skipped:
         tell(f"{source}:{bad.line} left out: {bad.reason}", style="yellow")
-    book = f"{done.rules} rules and {done.contrasts} contrasts added, "
+    book = f"{counted(done.rules, 'rule')} and {counted(done.contrasts, 'contrast')} added, "
     tell(
-        f"{done.episodes} episodes added with {done.rows} rows ({done.quarantined} in quarantine), "
+        f"{counted(done.episodes, 'episode')} added with {counted(done.rows, 'row')} "
+        f"({done.quarantined} in quarantine), "
         f"{book if done.rules or done.contrasts else ''}"
-        f"{done.duplicates} were there already, {len(done.skipped)} lines left out"
+        f"{done.duplicates} there already, {counted(len(done.skipped), 'line')} left out"
     )
     if done.unscored:
         tell(

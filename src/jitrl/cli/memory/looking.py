@@ -9,10 +9,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from jitrl.cli.memory.options import FILE, NAME, SCOPE, counted, reading
+from jitrl.cli.memory.options import FILE, NAME, SCOPE, check_scope, few, reading
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, table, tell
+from jitrl.errors import InputError
+from jitrl.language import counted
 from jitrl.stores import line
+from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Scored
 
 
@@ -27,8 +30,14 @@ def ls(
     """List episodes, newest first."""
     with reading(file, name) as store:
         found = store.summaries(scope=scope, task=task, limit=limit)
+        if not found:
+            check_scope(store, scope)
+            _check_task(store, scope, task)
     if json:
         emit({"schema": "jitrl.memory.ls/1", "episodes": msgspec.to_builtins(found)})
+        return
+    if not found:
+        tell("no episodes")
         return
     heads, texts = ["episode", "task", "scope", "steps", "outcome", "basis", "rows", "learned"], {0}
     if any(e.unscored for e in found):
@@ -43,6 +52,13 @@ def ls(
         cells = (e.key, e.task, e.scope, e.steps, outcome, e.basis, rows, *learned)
         shown.add(*(str(cell) for cell in cells))
     people().print(shown)
+
+
+def _check_task(store: SQLiteStore, scope: str | None, task: str | None) -> None:
+    tasks = {episode.task for episode in store.summaries(scope=scope)}
+    if task is not None and task not in tasks:
+        of = "" if scope is None else f" of scope {scope!r}"
+        raise InputError(f"--task {task!r}: no episode{of} is of it; there are {few(tasks)}")
 
 
 def show(
@@ -108,9 +124,9 @@ def stats(file: FILE, name: NAME = "default", json: JSON = False) -> None:
             _add(shown, what.replace("_", " "), number)
     people().print(shown)
     for mix in found.mixed:
-        values = ", ".join(f"{value} {n}" for value, n in mix.values.items())
+        values = ", ".join(f"{value} {counted(n, 'episode')}" for value, n in mix.values.items())
         tell(
-            f"warning: scope {mix.scope or '-'} mixes {mix.what}: {values} episodes; "
+            f"warning: scope {mix.scope or '-'} mixes {mix.what}: {values}; "
             "their returns are not on one scale",
             style="yellow",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from jitrl import config, given, presets
 from jitrl.core.credit import Returns
 from jitrl.errors import ConfigError, InputError
+from jitrl.language import counted
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import BASES, TRUSTED_BASES
 
@@ -42,7 +44,7 @@ def reading(file: str, name: str) -> SQLiteStore:
     if held:
         raise InputError(
             f"{file} is the folder of a run; name one of its memories: {held[0]}"
-            + (f" … {held[-1].name} ({len(held)} seeds)" if len(held) > 1 else "")
+            + (f" … {held[-1].name} ({counted(len(held), 'seed')})" if len(held) > 1 else "")
         )
     inside = sorted(folder.glob("*/seed-*.db")) if folder.is_dir() else []
     if inside:
@@ -58,9 +60,28 @@ def existing(file: str, name: str) -> SQLiteStore:
     return SQLiteStore(file, memory=name)
 
 
-def counted(number: int, what: str) -> str:
-    """The number with its noun."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def check_scope(store: SQLiteStore, scope: str | None) -> None:
+    """Refuse a scope that nothing in the memory is of.
+
+    Raises:
+        InputError: With the scopes that there are.
+    """
+    found = {*store.stats().scopes, *(rule.scope for rule in store.rules())}
+    found.update(contrast.scope for contrast in store.contrasts())
+    if scope is not None and scope not in found:
+        raise InputError(
+            f"--scope {scope!r}: nothing in the memory is of it; there are {few(found)}"
+        )
+
+
+def few(names: Collection[str]) -> str:
+    """Names as a message lists them: some, and how many more."""
+    shown = sorted(names)
+    more = f" and {len(shown) - _FEW} more" if len(shown) > _FEW else ""
+    return ", ".join(map(repr, shown[:_FEW])) + more if shown else "none"
+
+
+_FEW = 5
 
 
 def deriving(

@@ -14,7 +14,6 @@ from jitrl.cli.memory.options import (
     NAME,
     RETURNS,
     TRUSTED,
-    counted,
     deriving,
     existing,
     reading,
@@ -22,6 +21,7 @@ from jitrl.cli.memory.options import (
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.core.credit import derive_rows
+from jitrl.language import counted
 from jitrl.stores import rebuild as rebuilding
 
 _LISTED = 20  # episodes that are shown

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from jitrl.cli.memory.options import FILE, NAME, SCOPE, counted, reading
+from jitrl.cli.memory.options import FILE, NAME, SCOPE, reading
 from jitrl.cli.memory.selecting import (
     ANY_BASIS,
     EPISODES,
@@ -24,6 +24,7 @@ from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.cli.shared.recorded import recorded, sight
 from jitrl.errors import InputError
+from jitrl.language import counted
 from jitrl.memory.replay import Replayed, Turned, compared, rows_of
 from jitrl.memory.replay import replay as replayed
 

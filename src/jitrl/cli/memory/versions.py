@@ -11,9 +11,10 @@ import typer
 
 from jitrl.analysis.canary import canaries
 from jitrl.cli.memory.changing import PRINCIPAL, REASON
-from jitrl.cli.memory.options import FILE, NAME, SCOPE, counted, existing, reading
+from jitrl.cli.memory.options import FILE, NAME, SCOPE, existing, reading
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
+from jitrl.language import counted
 from jitrl.stores.versions import Moved
 
 

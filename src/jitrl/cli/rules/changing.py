@@ -39,7 +39,7 @@ def add(
             f"{described(text, wrong)}; write one imperative sentence with a condition, as "
             "'When the input contains a date, first write it as YYYY-MM-DD'"
         )
-    with SQLiteStore(file, memory=name) as store, store.batch():
+    with existing(file, name) as store, store.batch():
         rule = Rule(
             id=rule_id(text),
             text=cleaned(text),

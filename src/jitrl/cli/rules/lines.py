@@ -9,12 +9,13 @@ import msgspec
 import typer
 
 from jitrl import given
-from jitrl.cli.memory.options import FILE, NAME, counted, reading
+from jitrl.cli.memory.options import FILE, NAME, check_scope, reading
 from jitrl.cli.memory.source import NothingNewError, filled, opened
 from jitrl.cli.memory.target import written
 from jitrl.cli.rules.options import SCOPE, STATUS
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.errors import InputError
+from jitrl.language import counted
 from jitrl.stores import jsonl_rules, line_rules
 from jitrl.stores.sqlite import SQLiteStore
 
@@ -37,6 +38,8 @@ def export(
         for text in jsonl_rules.export(store, scope=scope, status=status):
             out.write(text)
             counts[line_rules.schema_of(text)] += 1
+        if not any(counts.values()):
+            check_scope(store, scope)
     rules, contrasts = counts.values()
     tell(f"{counted(rules, 'rule')}, {counted(contrasts, 'contrast')} written to {target}")
     if json:
@@ -78,7 +81,7 @@ def import_(
         tell(f"{source}:{bad.line} left out: {bad.reason}", style="yellow")
     tell(
         f"{counted(done.rules, 'rule')} in quarantine and {counted(done.contrasts, 'contrast')} "
-        f"added, {done.duplicates} were there already, {len(done.skipped)} lines left out"
+        f"added, {done.duplicates} there already, {counted(len(done.skipped), 'line')} left out"
     )
     if json:
         emit({"schema": "jitrl.rules.import/1", **msgspec.to_builtins(done)})

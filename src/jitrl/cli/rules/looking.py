@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated
 
 import msgspec
 import typer
+from rich.text import Text
 
+from jitrl.agents.rulebook.cases import COMPARED
 from jitrl.agents.rulebook.conflicts import disagreements
 from jitrl.agents.rulebook.meaning import by_meaning
 from jitrl.analysis.rulebook import GATES, shown
-from jitrl.cli.memory.options import FILE, NAME, reading
+from jitrl.cli.memory.options import FILE, NAME, check_scope, reading
 from jitrl.cli.rules.options import RULE, SCOPE, STATUS, SUCCESS
 from jitrl.cli.shared.listing import Listing, figures
 from jitrl.cli.shared.output import JSON, emit, people, tell
+from jitrl.core.patterns import PLACEHOLDER
 from jitrl.core.rulesearch import search
 from jitrl.errors import InputError
 from jitrl.run.embedding import embedder_of
@@ -51,6 +55,8 @@ def ls(
             made = embedder_of(embedder) if embedder else None
             near = by_meaning(find, found, made) if made else search(find, found)
             found = tuple(one.rule for one in near)
+        if not found:
+            check_scope(store, scope)
         uses = store.rule_uses([rule.id for rule in found])
         counts, tainted = store.rule_counts(success), store.tainted()
         against = disagreements(store.rules())
@@ -79,18 +85,18 @@ def ls(
     if json:
         emit({"schema": "jitrl.rules.ls/1", "rules": data})
         return
-    people().print(listed)
     if not found:
         tell("no rules")
         return
-    tell(
+    people().print(listed)
+    _note(
         f"Effect: mean score told minus held out, with {1 - GATES.alpha:.0%} bounds that hold "
-        "at every look. Wins: of the episodes that were told. Obeyed: of the steps its "
-        "condition held.",
-        style="dim",
+        "at every look. Wins: of the episodes that were told. Obeyed: of the steps at which its "
+        "condition held."
     )
+    _note_placeholders(found)
     if is_disputed:
-        tell(
+        _note(
             "Rules that disagree speak of one case and cannot both be followed: retire one of "
             "them, or leave it to their effects.",
             style="yellow",
@@ -133,6 +139,11 @@ def show(
         mean = f"{sum(scores) / len(scores):.2f}" if scores else ""
         listed.add(label, str(n), str(wins), mean, str(held), str(obeyed))
     people().print(listed)
+    _note(
+        "Condition held, obeyed: steps of these episodes. The effect allows for the chance of each "
+        "draw and for how hard each task is, so it may differ from the means."
+    )
+    _note_placeholders([found])
     tell(f"last told {_day(counts.last_at)}" if counts.last else "never told")
     if against:
         tell(f"disagrees with {', '.join(against)}", style="yellow")
@@ -156,23 +167,45 @@ def why(file: FILE, rule: RULE, name: NAME = "default", json: JSON = False) -> N
     if found.parents:
         tell(f"stands for {', '.join(found.parents)}")
     for contrast in contrasts:
+        scored = [
+            f"{key} ({score:.2g})"
+            for key, score in zip((*contrast.good, *contrast.bad), contrast.scores, strict=True)
+        ]
+        good, bad = scored[: len(contrast.good)], scored[len(contrast.good) :]
         tell(
-            f"round {contrast.round} of {contrast.task}: {', '.join(contrast.good)} against "
-            f"{', '.join(contrast.bad) or 'none'} "
-            f"(scores {', '.join(f'{score:.2g}' for score in contrast.scores)})"
+            f"round {contrast.round} of {contrast.task}, episodes (scores): {', '.join(good)} "
+            f"against {', '.join(bad) or 'none'}"
         )
+    before = ""
     for change in history:
         by = f" (by {change.principal})" if change.principal else ""
-        tell(f"version {change.version}: {change.status}; {change.reason or '-'}{by}")
+        what = change.status if change.status != before else "more evidence"
+        before = change.status
+        tell(f"version {change.version}: {what}; {change.reason or '-'}{by}")
     if tainted:
         tell(f"rests on episodes in quarantine: {', '.join(tainted)}", style="yellow")
+    if contrasts:
+        tell(f"jitrl memory show {file} EPISODE shows an attempt", style="dim")
+
+
+def _note(text: str, style: str = "dim") -> None:
+    """A remark below a table, in lines that end between words."""
+    people().print(Text(text, style=style))
+
+
+def _note_placeholders(rules: Iterable[Rule]) -> None:
+    """Say what a placeholder is, if there is one."""
+    found = (PLACEHOLDER.search(rule.text) for rule in rules)
+    if first := next(filter(None, found), None):
+        _note(f"{first[0]}: whatever the goal of the task has in its place.")
 
 
 def _tell_what(rule: Rule) -> None:
     tell(rule.text, style="bold")
     about = f"{rule.kind or 'any kind of task'}, scope {rule.scope or '-'}"
     words = ", ".join(rule.entities) or "any goal"
-    tell(f"{rule.id}: {rule.status}, by {rule.author}, for {about}; key words: {words}")
+    by = {COMPARED: "comparison of attempts", "human": "hand"}.get(rule.author, rule.author)
+    tell(f"{rule.id}: {rule.status}, by {by}, for {about}; key words: {words}")
 
 
 def _day(at: float) -> str:

@@ -14,13 +14,14 @@ from jitrl.agents.asked import Author
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.redistil import Redone
 from jitrl.agents.rulebook.redistil import redistil as redone
-from jitrl.cli.memory.options import FILE, NAME, existing
+from jitrl.cli.memory.options import FILE, NAME, existing, few
 from jitrl.cli.rules.options import SCOPE
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
-from jitrl.cli.shared.progress import counted
+from jitrl.cli.shared.progress import counting
 from jitrl.cli.shared.settings import OPTIONS, Flags, with_settings
 from jitrl.errors import InputError
+from jitrl.language import counted
 from jitrl.run import folder as folders
 from jitrl.run.judging import written
 from jitrl.stores.sqlite import SQLiteStore
@@ -65,10 +66,10 @@ def redistil(
     with (
         existing(file, name) as store,
         closing(folders.ledger(None, settings.budget)) as ledger,
-        counted("distilling") as count,
+        counting("distilling") as count,
     ):
         kept = [c for c in store.contrasts(scope=scope, task=task) if c.version >= since]
-        _check_chosen(store, task, principal or ())
+        _check_chosen(store, scope, task, principal or ())
         writer = written(settings, ledger.meter("learn")) if author == "model" else None
         named = frozenset(principal or ())
         distiller = Distiller(store, writer, most, named=named)
@@ -81,27 +82,29 @@ def redistil(
         _show(done, dry_run)
 
 
-def _check_chosen(store: SQLiteStore, task: str | None, principals: Sequence[str]) -> None:
+def _check_chosen(
+    store: SQLiteStore, scope: str | None, task: str | None, principals: Sequence[str]
+) -> None:
     """Refuse a choice that no contrast of the memory can meet.
 
     Raises:
         InputError: With what there is.
     """
     kept = store.contrasts()
-    tasks = sorted({c.task for c in kept})
-    if task is not None and task not in tasks:
-        raise InputError(f"--task {task!r}: no contrast is of it; there are those of {_few(tasks)}")
+    for option, given, known in (
+        ("--scope", scope, {c.scope for c in kept}),
+        ("--task", task, {c.task for c in kept}),
+    ):
+        if given is not None and given not in known:
+            raise InputError(
+                f"{option} {given!r}: no contrast is of it; there are those of {few(known)}"
+            )
     named = {c.principal for c in kept} - {""}
     if unknown := sorted(set(principals) - named):
         raise InputError(
             f"--principal {unknown[0]!r}: no contrast came in under that name; there are "
-            f"{_few(sorted(named))}"
+            f"{few(named)}"
         )
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(map(repr, names[:5])) + more if names else "none"
 
 
 def _data(done: list[Redone], is_dry: bool) -> dict[str, Any]:
@@ -148,4 +151,4 @@ def _show(done: list[Redone], is_dry: bool) -> None:
     new = len({found.id for one in done for found in one.found if found.fate == "new"})
     looked = sum(not one.left_out for one in done)
     verb = "would come in" if is_dry else "came in"
-    tell(f"{looked} of {len(done)} contrasts distilled; new rules that {verb}: {new}")
+    tell(f"{looked} of {counted(len(done), 'contrast')} distilled; new rules that {verb}: {new}")

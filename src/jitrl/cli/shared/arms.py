@@ -16,6 +16,7 @@ from jitrl.cli.shared.planned import Planned, tell_plan
 from jitrl.cli.shared.progress import watched
 from jitrl.cli.shared.settings import Flags, merge
 from jitrl.errors import InputError
+from jitrl.language import counted
 from jitrl.run import experiment
 from jitrl.run import folder as folders
 from jitrl.run.compose import compose
@@ -152,9 +153,8 @@ def play_one(
             command=COMMAND.get(),
         )
     if tally.failed:
-        count = f"{tally.failed} episode{'s' * (tally.failed > 1)}"
         people().print(
-            f"{count} of {label} failed; the same command plays "
+            f"{counted(tally.failed, 'episode')} of {label} failed; the same command plays "
             f"what failed again (tracebacks are in the journals in {folder})"
         )
         raise typer.Exit(1)

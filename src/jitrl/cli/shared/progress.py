@@ -22,6 +22,7 @@ from rich.progress import (
 )
 
 from jitrl.cli.shared.output import people, tell
+from jitrl.language import singular
 from jitrl.run.experiment import Progress as Step
 
 EVERY = 30.0
@@ -103,7 +104,7 @@ class Bar:
 
 
 @contextmanager
-def counted(label: str) -> Iterator[Callable[[int, int], None]]:
+def counting(label: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar while the block runs; it is gone afterwards.
 
     The function it gives takes how many of how many are done.
@@ -166,7 +167,7 @@ class Watched:
         self._bar.end()
 
     def _said(self, done: int, total: int, more: str) -> str:
-        return f"{self._label}: {done} of {total} episodes{more}"
+        return f"{self._label}: {singular(f'{done} of {total} episodes')}{more}"
 
 
 @contextmanager

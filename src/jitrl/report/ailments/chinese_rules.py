@@ -76,11 +76,11 @@ CHINESE: Mapping[str, Said] = {
     ),
     "rules-conflict": Said(
         "规则相抵触",
-        "{n} 条规则里有 {pairs} 对说的是同一情形，却不能同时照做[[；两条都成立的：{held}]]",
+        "{n} 条规则里有 {pairs} 对说的是同一情形，却不能同时照做[[；条件都曾满足的：{held}]]",
         {
             "": Ailment(
                 "在告知互相矛盾的规则。",
-                "每一对停用效果较低的一条：jitrl rules ls {file:sh}。",
+                "每一对停用其中一条，或交给各自的效果来定：jitrl rules ls {file:sh}。",
             ),
         },
     ),

@@ -106,7 +106,7 @@ ENGLISH = Words(
         ),
         "flips": Said(
             "choices turned",
-            "{turned} of {decisions} decisions were turned round ({share:.0%})[[: {why}]]"
+            "turned round: {turned} of {decisions} decisions ({share:.0%})[[: {why}]]"
             "[[; their episodes minus the others of the same task: {mean:+.2f}]][[ {interval}]]",
             {
                 "": Ailment(
@@ -175,8 +175,8 @@ ENGLISH = Words(
         ),
         "single": Said(
             "single actions",
-            "{single} of {n} poor states that were visited three times or more saw one "
-            "action only ({share:.0%})",
+            "poor states, visited three times or more, that saw one action only: {single} of {n} "
+            "({share:.0%})",
             {
                 "": Ailment(
                     "Where it goes badly, nothing else is tried.",
@@ -251,8 +251,8 @@ ENGLISH = Words(
         ),
         "waiting": Said(
             "outcomes missing",
-            "{waiting} episodes wait for an outcome ({share:.0%})[[; {stale} for longer than "
-            "{usual_s:,.1f} s, within which 95% came]]",
+            "without an outcome so far: {waiting} episodes ({share:.0%})[[; {stale} for longer "
+            "than {usual_s:,.1f} s, within which 95% came]]",
             {
                 "": Ailment(
                     "What is learned is only what somebody reported.",
@@ -262,7 +262,7 @@ ENGLISH = Words(
         ),
         "unscored": Said(
             "unscored",
-            "{unscored} episodes could not be scored ({share:.0%})[[: {reasons}]]",
+            "not scored: {unscored} episodes ({share:.0%})[[: {reasons}]]",
             {
                 "": Ailment(
                     "From many episodes nothing can be learned.",

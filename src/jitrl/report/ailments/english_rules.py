@@ -26,7 +26,8 @@ ENGLISH: Mapping[str, Said] = {
         "rules in vain",
         "[[{idle} of {n} told rules had no step at which their condition held]][[ ({share:.0%})]]"
         "[[; most often {most}]]"
-        "[[{long} of {n} rules are longer than all the room for rules]][[, {room} tokens]]",
+        "[[longer than all the room for rules: {long} of {n} rules]][[; there is room for {room} "
+        "tokens]]",
         {
             "": Ailment(
                 "Most rules are told where they do not apply.",
@@ -41,7 +42,7 @@ ENGLISH: Mapping[str, Said] = {
     ),
     "rules-form": Said(
         "rules are rules",
-        "{bad} of {n} texts are no orders with a condition[[: {why}]]",
+        "no orders with a condition: {bad} of {n} texts[[ ({why})]]",
         {
             "": Ailment(
                 "Some texts cannot be followed.",
@@ -68,7 +69,7 @@ ENGLISH: Mapping[str, Said] = {
     ),
     "rules-harm": Said(
         "harmful rules",
-        "{below} of {n} rules with uses enough are below 0[[; worst: {worst}]]",
+        "below 0: {below} of {n} rules with uses enough[[; worst: {worst}]]",
         {
             "": Ailment(
                 "Rules are told that do harm.",
@@ -78,12 +79,12 @@ ENGLISH: Mapping[str, Said] = {
     ),
     "rules-conflict": Said(
         "rules at odds",
-        "{pairs} pairs of {n} rules speak of one case and cannot both be followed"
-        "[[; both hold: {held}]]",
+        "pairs that speak of one case and cannot both be followed: {pairs}, among {n} rules"
+        "[[; conditions of both were met: {held}]]",
         {
             "": Ailment(
                 "Rules that contradict each other are told.",
-                "Retire the one with the lower effect of each pair: jitrl rules ls {file:sh}.",
+                "Retire one of each pair, or leave it to their effects: jitrl rules ls {file:sh}.",
             ),
         },
     ),
@@ -105,8 +106,7 @@ ENGLISH: Mapping[str, Said] = {
     ),
     "rules-undecided": Said(
         "rules decided",
-        "of {n} rules {alone} were tried on a single task, and {never} fit no episode that "
-        "came later",
+        "{n} rules; tried on a single task: {alone}; fit for no episode that came later: {never}",
         {
             "": Ailment(
                 "Most rules fit one task only, and can never be admitted.",
@@ -121,7 +121,7 @@ ENGLISH: Mapping[str, Said] = {
     ),
     "rules-stale": Said(
         "book moves",
-        "{admitted} rules were admitted; distillations since the last time: {since}",
+        "rules admitted: {admitted}; distillations since the last time: {since}",
         {
             "": Ailment(
                 "For long no rule has been admitted.",

@@ -10,6 +10,7 @@ from string import Formatter
 from typing import Any
 
 from jitrl.analysis.doctor.finding import Finding
+from jitrl.language import singular
 
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
 
@@ -90,7 +91,7 @@ def filled(template: str, numbers: Mapping[str, Any]) -> str:
         names = [name for _, name, _, _ in Formatter().parse(found[1]) if name]
         return "" if any(numbers.get(name) in (None, [], {}, "") for name in names) else found[1]
 
-    return _Shown().vformat(_OPTIONAL.sub(part, template), (), numbers)
+    return singular(_Shown().vformat(_OPTIONAL.sub(part, template), (), numbers))
 
 
 class _Shown(Formatter):

@@ -125,3 +125,16 @@ def test_a_game_that_cannot_be_made_or_kept_says_so(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="JITRL_CACHE_DIR"):
         story(Recipe("coin-collector", {"level": 1, "goal": "brief"}), 1, tmp_path / "file")
+
+
+@pytest.mark.textworld
+def test_the_page_of_a_cookbook_is_read_and_is_no_part_of_the_kitchen(env: TextWorld):
+    task = env.task("cooking:7")
+    path = env.gold(task)
+    shown = env.reset(task)
+    for action in path[: path.index("examine cookbook")]:
+        shown = env.step(action)
+    read = env.step("examine cookbook")
+    assert env.codec.state(read.observation, ()) == env.codec.state(shown.observation, ())
+    assert "Directions:" in env.codec.reading(read.observation)
+    assert "Directions:" not in env.codec.reading(shown.observation)

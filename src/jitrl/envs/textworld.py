@@ -215,8 +215,9 @@ class TextWorld:
     def _observe(self, state: Any, task: Task, score: float) -> Observation:
         look, inventory = state["description"].strip(), state["inventory"].strip()
         place = look.splitlines()[0].strip("-= ") if look else ""
-        info = {"look": look, "inventory": inventory, "score": score, "place": place}
-        text = shown(_said(state["feedback"]), look, inventory)
+        said = _said(state["feedback"])
+        info = {"look": look, "inventory": inventory, "score": score, "place": place, "said": said}
+        text = shown(said, look, inventory)
         return Observation(text, task.goal, _offered(state), info=info)
 
 

@@ -12,8 +12,9 @@ class RoomCodec(PlainCodec):
     """A room, the inventory and the score: the state says nothing of how one came there.
 
     Reads ``look``, ``inventory``, ``score`` and ``place`` of ``Observation.info``, and ``question``
-    where the game waits for an answer. The score tells apart what looks alike before and after it
-    was scored, since most games pay for a thing once.
+    where the game waits for an answer; what it ``said`` is read, where it is there: the page of a
+    cookbook is no part of the room. The score tells apart what looks alike before and after it was
+    scored, since most games pay for a thing once.
     """
 
     name = "room"
@@ -23,6 +24,10 @@ class RoomCodec(PlainCodec):
         info = observation.info
         parts = (info["look"], info["inventory"], f"score {info['score']:g}", info.get("question"))
         return State(" || ".join(part for part in parts if part), place=info["place"])
+
+    def reading(self, observation: Observation) -> str:
+        """What the game said to the last action, where the environment tells."""
+        return str(observation.info.get("said", ""))
 
 
 def shown(*parts: str) -> str:

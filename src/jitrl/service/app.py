@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -39,12 +40,15 @@ class Bounds:
         arrival: Seconds in which a body has to arrive.
         rate: Requests a second for each key; 0 for no limit.
         workers: Threads that write and look things up.
+        is_alone: Whether the process does nothing else. The memories are then left out of garbage
+            collection once they are read: going through them would hold up answers.
     """
 
     body: int = 4 * 2**20
     arrival: float = 30.0
     rate: float = 1000.0
     workers: int = 8
+    is_alone: bool = False
 
 
 class Service:
@@ -78,6 +82,9 @@ class Service:
     async def warm(self) -> None:
         """Read all memories, then close idle episodes now and then."""
         self.failed = await self.done(self.tenants.warm)
+        if self.bounds.is_alone:
+            gc.collect()
+            gc.freeze()
         while True:
             await asyncio.sleep(_SWEEP)
             await self.done(self.tenants.sweep)

@@ -80,18 +80,16 @@ def play(
     """
     out, lock = Played(), threading.Lock()
     records = world.draw(4000 * STEPS, seed, run=STEPS)
-    began = time.monotonic() + 0.2
-    until = began + seconds
+    began, total = time.monotonic() + 0.2, round(rate * seconds)
 
     def player(number: int) -> None:
         shots: list[Shot] = []
         problem = ""
         rng = np.random.default_rng([seed, number])
         line = _Line(served)
-        due = began + number / rate
-        for request in _requests(world, records, number, players, learned, rng):
-            if due >= until:
-                break
+        asked = _requests(world, records, number, players, learned, rng)
+        for place, request in zip(range(number, total, players), asked, strict=False):
+            due = began + place / rate
             pause = due - time.monotonic()
             if pause > 0:
                 time.sleep(pause)
@@ -103,7 +101,6 @@ def play(
             shots.append(Shot(request.kind, ms, served_ms, status, is_degraded))
             if not 200 <= status < 300:
                 problem = problem or f"{request.method} {request.path}: {status} {body[:200]!r}"
-            due += players / rate
         line.close()
         with lock:
             out.shots += shots

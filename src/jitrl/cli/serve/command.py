@@ -68,7 +68,7 @@ def serve(
         )
     limits = Limits(deadline=deadline / 1e3, idle=idle * 60.0)
     tenants = Tenants(folder, settings.memory, model=settings, limits=limits)
-    application = create_app(tenants, bounds=Bounds(body=body * 1024, rate=rate))
+    application = create_app(tenants, bounds=Bounds(body=body * 1024, rate=rate, is_alone=True))
     listening = _listen(host, port)
     sys.setswitchinterval(0.001)  # so that reading a memory again holds up no answer for long
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")

@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "language": frozenset(),
     "core": frozenset({"types", "errors", "core"}),
     "presets": WORDS | {"core"},
+    "redaction": WORDS | {"core", "registry", "redaction"},
     "memory": WORDS | {"core", "memory"},
     "agents": WORDS | {"core", "presets", "memory", "agents"},
     "envs": WORDS | {"core", "envs"},
@@ -36,7 +37,8 @@ MAY_IMPORT = {
     "recorded": WORDS | {"stores", "integrations", "recorded"},
     # run plays, analysis reads what was played, study plays to compare, report shows comparisons.
     "run": WORDS
-    | {"config", "core", "evaluators", "models", "presets", "registry", "stores", "run"},
+    | {"config", "core", "evaluators", "models", "presets", "redaction", "registry", "stores"}
+    | {"run"},
     "analysis": WORDS
     | {"config", "core", "presets", "agents", "evaluators", "memory", "stores"}
     | {"run", "analysis"},

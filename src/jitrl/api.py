@@ -23,10 +23,12 @@ from jitrl.memory.explain import Explanation, Journal, explain
 from jitrl.memory.replay import Turned, compared, replay
 from jitrl.models.vectors import Remembered
 from jitrl.ports import Evaluator, Receipt, Writer
+from jitrl.redaction.named import placeholders
 from jitrl.run.derivation import remember
 from jitrl.run.embedding import remembered
 from jitrl.run.folder import ledger
 from jitrl.run.judging import evaluator_named, handed, written
+from jitrl.stores.redacting import redacting
 from jitrl.stores.selection import Selection
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.stores.versions import Moved, Snapshot, Versions
@@ -88,6 +90,9 @@ class JitRL:
             lent = partial(self._writer, model or Settings(), path, undo)
             chosen = self.settings.evaluator, self.settings.evaluator_options
             evaluator = evaluator or evaluator_named(*chosen, lent)
+            self.redaction = placeholders(self.settings.redact, path)
+            if self.redaction:
+                opened = redacting(opened, self.redaction)
             self.store: Journal = undo.enter_context(closing(opened(path, memory=memory)))
             embedder = partial(remembered, path)
             self.agent = Corrected(self.store, evaluator, self.settings, embedder)

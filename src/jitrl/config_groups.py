@@ -69,6 +69,14 @@ class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "tasks, states and actions (`content`)."
         ),
     ] = "off"
+    redact: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="What is replaced before anything is written: `keys`, `passwords`, "
+            "`cards`, `mails`, `phones`, `ids`, or an entry point of `jitrl.redactors`; `[]`: "
+            "nothing."
+        ),
+    ] = ("keys", "cards")
     kernel: Annotated[
         Literal["numpy", "numba"],
         Meta(

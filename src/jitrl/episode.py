@@ -16,6 +16,7 @@ from jitrl import given
 from jitrl.errors import BudgetExceeded, InputError, JitRLError, ModelError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
+from jitrl.redaction.hidden import Hidden
 from jitrl.types import (
     DEGRADED,
     Basis,
@@ -44,14 +45,16 @@ class Episode:
     """
 
     def __init__(self, jitrl: JitRL, task: str, scope: str, key: str | None) -> None:
-        self._jitrl, self.task = jitrl, given.name(task, "task")
-        self.scope = given.text(scope, "scope")
+        self._jitrl, clean = jitrl, jitrl.redaction.text
+        self.task = clean(given.name(task, "task"))
+        self.scope = clean(given.text(scope, "scope"))
         made_up = f"{self.task[:100]}/{time.time_ns():x}-{os.urandom(3).hex()}"
-        self.key = made_up if key is None else given.name(key, "key")
+        self.key = made_up if key is None else clean(given.name(key, "key"))
         seed = np.random.SeedSequence([jitrl.settings.seed, zlib.crc32(self.key.encode())])
         self._agent = jitrl.agent.episode()
         task_of = Task(self.task, self.task, self.scope)
         self._agent.begin(task_of, key=self.key, rng=np.random.default_rng(seed))
+        self._hidden = Hidden(jitrl.redaction, [given.name(task, "task")])
         self._steps: list[Transition] = []
         self._rewards: dict[int, float] = {}
         self._arrived: tuple[int, State | None] = 0, None  # steps that the agent was told of
@@ -93,17 +96,18 @@ class Episode:
             StoreError: If the memory cannot be read.
         """
         self._running()
-        here = given.state(state)
+        here = self._hidden.state(given.state(state))
         scorer = given.text(scorer, "scorer")
         if allowed is not None:
             allowed = given.allowed(allowed)
-        choice = given.candidates(candidates, allowed)
+        choice = self._hidden.candidates(given.candidates(candidates, allowed))
+        allowed = None if allowed is None else self._hidden.names(allowed)
         if self._span is None:
-            return self._decide(here, choice, allowed, scorer)
+            return self._hidden.shown(self._decide(here, choice, allowed, scorer))
         with self._span.decide(here) as decided:
             decision = self._decide(here, choice, allowed, scorer)
             decided(decision)
-        return decision
+        return self._hidden.shown(decision)
 
     def _decide(
         self,
@@ -128,7 +132,7 @@ class Episode:
             InputError: If nothing was decided yet, or the step is over already.
         """
         self._running()
-        done = given.name(action, "an action")
+        done = self._hidden.name(given.name(action, "an action"))
         if self._arrived[0] >= len(self._steps):
             raise InputError(f"took({action!r}) came at no time between a decision and the next")
         self._agent.took(done)
@@ -160,17 +164,18 @@ class Episode:
             InputError: If a value cannot be used; nothing is written down.
         """
         self._running()
-        here, scorer = given.state(state), given.text(scorer, "scorer")
-        choice = given.candidates(candidates, None)
-        if action not in {c.action for c in choice}:
+        here, scorer = self._hidden.state(given.state(state)), given.text(scorer, "scorer")
+        plain = given.candidates(candidates, None)
+        if action not in {c.action for c in plain}:
             raise InputError(f"action {action!r} is none of the candidates")
+        choice, action = self._hidden.candidates(plain), self._hidden.name(action)
         if instead:
             self._steps.pop()
         self._arrive(here)
         proposal = Proposal(choice, scorer, "caller")
         decision = self._agent.unasked(here, proposal, action, reason)
         self._steps.append(Transition(here, action, decision))
-        return decision
+        return self._hidden.shown(decision)
 
     def retrace(self, state: State, decision: Decision, action: str) -> None:
         """Take a step that was decided before, by a process that is gone.

@@ -15,7 +15,7 @@ import msgspec
 from jitrl import config_values
 from jitrl.errors import ConfigError
 
-Kind = Literal["environments", "models", "embedders", "evaluators", "stores", "agents"]
+Kind = Literal["environments", "models", "embedders", "evaluators", "stores", "agents", "redactors"]
 
 
 def names(kind: Kind) -> tuple[str, ...]:

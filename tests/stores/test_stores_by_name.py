@@ -59,7 +59,7 @@ def learn(memory, times=6):
 def test_the_store_that_comes_with_the_package_is_the_entry_point_sqlite(tmp_path):
     assert registry.load("stores", "sqlite") is SQLiteStore
     with jitrl.open(tmp_path / "m.db") as memory:
-        assert type(memory.store) is SQLiteStore
+        assert isinstance(memory.store, SQLiteStore)
 
 
 def test_a_memory_is_kept_by_the_store_that_is_named(kept, tmp_path):
@@ -75,6 +75,18 @@ def test_a_memory_is_kept_by_the_store_that_is_named(kept, tmp_path):
         store = memory.store
     assert store.closed >= 1
     assert not path.exists()
+
+
+def test_a_store_of_another_package_gets_no_secret_either(kept):
+    with jitrl.open(":memory:", store="kept", redact=["mails"]) as memory:
+        with memory.episode("of a@b.cn", key="a@b.cn/1") as episode:
+            episode.decide("from a@b.cn", {"a": 0.0})
+            episode.finish(1.0, principal="a@b.cn")
+        assert memory.outcome("a@b.cn/1", 0.5, principal="a@b.cn").rows == 1
+        assert memory.quarantine(episodes=["a@b.cn/1"], reason="a@b.cn") == 1
+        found = repr([*memory.store.episodes(), *memory.store.changes(0)])
+    assert "a@b.cn" not in found
+    assert "{mail:" in found
 
 
 def test_a_store_without_decisions_says_that_they_cannot_be_explained(kept):

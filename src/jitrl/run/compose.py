@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from jitrl import registry
@@ -11,6 +12,9 @@ from jitrl.config import Memory, Settings
 from jitrl.errors import ConfigError, MixedMemory
 from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Evaluator, Proposer, Store
+from jitrl.redaction.agent import Redacted
+from jitrl.redaction.named import placeholders
+from jitrl.redaction.placeholders import Placeholders
 from jitrl.run.derivation import remember
 from jitrl.run.embedding import identity, remembered
 from jitrl.run.experiment import Parts
@@ -18,6 +22,7 @@ from jitrl.run.judging import evaluator_of, written
 from jitrl.run.oracle import Oracle
 from jitrl.run.replaying import Replayer
 from jitrl.run.weights import Weights
+from jitrl.stores.redacting import RedactingStore
 from jitrl.stores.sqlite import SQLiteStore
 
 
@@ -73,8 +78,18 @@ def compose(settings: Settings) -> Parts:
             said = remember(store, derivation)
             if said:
                 warnings.warn(said, MixedMemory, stacklevel=2)
-        return cast(Agent, agent)
+        return Redacted(agent, redaction(store)) if memory.redact else cast(Agent, agent)
 
+    def kept(path: Path) -> Store:
+        hidden = placeholders(settings.memory.redact, str(path))
+        return RedactingStore(path, redaction=hidden) if hidden else SQLiteStore(path)
+
+    def redaction(store: Store) -> Placeholders:
+        if isinstance(store, RedactingStore):
+            return cast(Placeholders, store.redaction)
+        return placeholders(settings.memory.redact, ":memory:")  # nothing of it is kept
+
+    placeholders(settings.memory.redact, ":memory:")
     evaluator = partial(evaluator_of, settings)
     evaluator(None)
     return Parts(
@@ -82,6 +97,6 @@ def compose(settings: Settings) -> Parts:
         proposer=proposed,
         agent=opened,
         evaluator=evaluator,
-        store=SQLiteStore,
+        store=kept,
         embedder=identity(settings.memory),
     )

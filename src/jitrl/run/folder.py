@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 import jitrl
-from jitrl.config import Budget, Settings, digest
+from jitrl.config import Budget, Memory, Settings, digest
 from jitrl.errors import ConfigError, InputError, RecordError, StoreError
 from jitrl.language import counted
 from jitrl.ports import Evaluator
@@ -294,6 +294,8 @@ def _counted(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     for name in ("admission", "snapshot", "canary", "canary_share"):  # as before there were any
         if not values["memory"].get(name):
             counted.pop(f"memory.{name}", None)
+    if list(counted.get("memory.redact", ())) == list(Memory().redact):  # as before there was any
+        counted.pop("memory.redact")
     for group in ("model", "writer"):
         counted[f"{group}.options"] = asked_of(values[group]["options"])
     return counted

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jitrl.cli.memory.options import FILE, NAME, SCOPE, check_scope, reading
+from jitrl.cli.memory.options import FILE, NAME, SCOPE, check_scope, reading, writable
 from jitrl.cli.memory.target import written
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.errors import InputError
@@ -25,7 +25,8 @@ def export(
     if json and target == "-":
         raise InputError("--json and the export would share stdout; name a target file")
     counts = dict.fromkeys((line.SCHEMA, line_rules.RULE, line_rules.CONTRAST), 0)
-    with reading(file, name) as store, written(target, file) as out:
+    reading(file, name).close()
+    with writable(file, name, readonly=True) as store, written(target, file) as out:
         for text in jsonl.export(store, scope=scope):
             out.write(text)
             counts[line_rules.schema_of(text)] += 1

@@ -12,6 +12,8 @@ from jitrl import config, given, presets
 from jitrl.core.credit import Returns
 from jitrl.errors import ConfigError, InputError
 from jitrl.language import counted
+from jitrl.redaction.named import placeholders
+from jitrl.stores.redacting import RedactingStore
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import BASES, TRUSTED_BASES
 
@@ -57,7 +59,20 @@ def reading(file: str, name: str) -> SQLiteStore:
 def existing(file: str, name: str) -> SQLiteStore:
     """The memory, to be changed; no file or memory is made because of a typing error."""
     reading(file, name).close()
-    return SQLiteStore(file, memory=name)
+    return writable(file, name)
+
+
+def writable(file: str, name: str, *, beside: str = "", **known: Any) -> SQLiteStore:
+    """The memory, to be changed or exported, with the redaction that the settings in force name.
+
+    Args:
+        beside: The file that the memory will be, if not ``file``: its key is used.
+        known: As ``SQLiteStore`` takes them.
+    """
+    hidden = placeholders(config.load().memory.redact, beside or given.path(file))
+    if not hidden:
+        return SQLiteStore(file, memory=name, **known)
+    return RedactingStore(file, redaction=hidden, memory=name, **known)
 
 
 def check_scope(store: SQLiteStore, scope: str | None) -> None:

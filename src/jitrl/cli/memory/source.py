@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, TypeVar, cast
 
 from jitrl import given
+from jitrl.cli.memory.options import writable
 from jitrl.errors import StoreError
 from jitrl.stores import place
 from jitrl.stores.lock import FileLock
@@ -42,11 +43,11 @@ def filled(file: str, name: str, read: Callable[[SQLiteStore], Done]) -> Done:
     target = Path(given.path(file))
     try:
         if file == ":memory:" or target.exists() or not target.parent.is_dir():
-            with SQLiteStore(file, memory=name, create=False) as store:
+            with writable(file, name, create=False) as store:
                 return read(store)
         with _aside(target) as folder:
             made = folder / "memory.db"
-            with SQLiteStore(made, memory=name) as store:
+            with writable(str(made), name, beside=str(target)) as store:
                 done = read(store)
             _put(made, target)
         return done

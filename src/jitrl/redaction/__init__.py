@@ -1,0 +1,1 @@
+"""Redaction: secrets and personal data become placeholders before anything is written."""

@@ -23,6 +23,7 @@ from jitrl.memory.explain import Explanation, Journal, explain
 from jitrl.memory.replay import Turned, compared, replay
 from jitrl.models.vectors import Remembered
 from jitrl.ports import Evaluator, Receipt, Writer
+from jitrl.purging import PurgeReceipt, purged
 from jitrl.redaction.named import placeholders
 from jitrl.run.derivation import remember
 from jitrl.run.embedding import remembered
@@ -351,6 +352,25 @@ class JitRL:
             reason=given.text(reason, "reason"),
             principal=given.text(principal, "principal"),
         )
+
+    def purge(
+        self, *subjects: str, principal: str = "", delete_exports: bool = False
+    ) -> PurgeReceipt:
+        """Remove all of a subject for good, from the whole file and its known copies.
+
+        Args:
+            subjects: ``principal=…``, ``episode=KEY``, ``task=…`` or ``text=…``.
+            principal: Who has it done; kept in the version stream.
+            delete_exports: Delete the exports that were made; else they count as left.
+
+        Raises:
+            InputError: If a subject is none.
+            StoreError: If the file cannot be written, or is of another store than ``sqlite``.
+        """
+        if not isinstance(self.store, SQLiteStore):
+            raise StoreError(f"store {type(self.store).__name__} cannot purge; 'sqlite' can")
+        who = given.text(principal, "principal")
+        return purged(self.store, subjects, principal=who, delete_exports=delete_exports)
 
     def close(self) -> None:
         """Release the file, and that of vectors if there is one; may be called twice."""

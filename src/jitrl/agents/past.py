@@ -80,11 +80,15 @@ class _Stream:
     rows: dict[str, tuple[Row, ...]] = field(default_factory=dict)
     inactive: set[int] = field(default_factory=set)
 
-    def follow(self, store: Store, scope: str, until: int) -> None:
+    def follow(self, store: Store, scope: str, until: int) -> bool:
+        """Take in what came; whether rows that it had taken in are no more in the stream."""
         for change in changes(store, self.version, until, scope, self.inactive):
             if change.kind == "append":
                 self.rows[change.episode] = change.rows
+            elif change.kind == "purge" and self.version > 0:
+                return True
         self.version = max(self.version, until)
+        return False
 
     def active(self) -> dict[str, tuple[Row, ...]]:
         return {
@@ -124,7 +128,10 @@ class Journal:
             stream = self._streams.setdefault(scope, _Stream())
             if version < stream.version:
                 stream = _Stream()
-            stream.follow(self._store, scope, version)
+            if stream.follow(self._store, scope, version):
+                self._told.clear()
+                stream = self._streams[scope] = _Stream()
+                stream.follow(self._store, scope, version)
             active = stream.active()
             if task is not None:
                 active = {key: rows for key, rows in active.items() if rows[0].task == task}

@@ -194,7 +194,9 @@ class View:
         again, snapshot = False, self.lens.snapshot
         seen = head if snapshot is None else min(head, snapshot)
         for change in changes(self.store, after, seen, self.scope, self._inactive):
-            if change.kind != "append":
+            if change.kind == "purge":  # rows that were read are no more in the stream
+                again = again or after > 0
+            elif change.kind != "append":
                 again = again or bool(change.rows)
             elif not again:
                 self._append(change.rows)
@@ -204,15 +206,16 @@ class View:
         return again
 
     def _follow_quarantine(self, after: int, head: int) -> bool:
-        """Leave out of a snapshot what was put in quarantine since; whether anything changed."""
-        before = set(self._set_aside)
+        """Leave out of a snapshot what was set aside or purged since; whether anything changed."""
+        before, is_purged = set(self._set_aside), False
         for change in changes(self.store, after, head, self.scope):
+            is_purged = is_purged or change.kind == "purge"
             known = [(row.episode, row.step) for row in change.rows]
             if change.kind == "quarantine":
                 self._set_aside.update(known)
             elif change.kind == "restore":
                 self._set_aside.difference_update(known)
-        return self._set_aside != before
+        return is_purged or self._set_aside != before
 
     def _rebuild(self, head: int) -> None:
         """Start over. What moves depends on the rewards alone, so this takes two rounds at most."""

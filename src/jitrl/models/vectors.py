@@ -13,6 +13,7 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +170,25 @@ class Remembered:
 def beside(memory: str) -> str:
     """The file of vectors that all memory files of a folder share."""
     return memory if memory == ":memory:" else os.path.join(os.path.dirname(memory), FILE)
+
+
+def forget(path: Path) -> bool:
+    """Remove all vectors from a file and its log; they are made again where they are needed.
+
+    Returns:
+        Whether the log is empty; it is not while another process reads.
+
+    Raises:
+        StoreError: If the file cannot be used.
+    """
+    with closing(DataFile(path, _KIND)) as file:
+        with file.transaction() as db:
+            db.execute("PRAGMA secure_delete = ON")
+            db.execute("DELETE FROM vector")
+        with file.reading() as db:
+            db.execute("VACUUM")
+            (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
 
 
 def _key(text: str) -> bytes:

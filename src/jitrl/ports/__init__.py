@@ -186,7 +186,7 @@ class Evaluator(Protocol):
         ...
 
 
-ChangeKind = Literal["append", "quarantine", "restore", "retire", "rules"]
+ChangeKind = Literal["append", "quarantine", "restore", "retire", "rules", "purge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +196,9 @@ class Change:
     Attributes:
         rows: The rows appended, or those whose status changed (with their new status).
         rules: What an entry of the kind ``rules`` did to each rule; it has no rows.
+
+    An entry of the kind ``purge`` has neither: rows that entries before it brought are gone from
+    the stream. Whoever holds some reads again from the start.
     """
 
     version: int

@@ -206,6 +206,22 @@ class Connection:
                     with suppress(sqlite3.Error):
                         self._reader.execute("ROLLBACK")
 
+    @contextmanager
+    def alone(self) -> Iterator[sqlite3.Connection]:
+        """The connection that writes, without a transaction, while no other process writes.
+
+        Raises:
+            StoreError: As ``writing``.
+        """
+        with self.writing():  # whatever can be wrong is said there
+            pass
+        with self._write_lock, self.translated():
+            if self._lock is None:
+                yield self._writer
+                return
+            with self._lock.held(self.timeout):
+                yield self._writer
+
     def head(self, memory_id: int) -> int:
         """Newest version; asks the file only if somebody wrote since the last call."""
         if self._owner == threading.get_ident():
@@ -221,6 +237,13 @@ class Connection:
                     self._head = _head(self._reader, memory_id)
                     self._seen = seen
                 return self._head
+
+    def copy(self, target: sqlite3.Connection) -> None:
+        """Copy the whole file, as one moment shows it, into an empty database."""
+        with self._read_lock:
+            self._check_usable()
+            with self.translated():
+                self._reader.backup(target)
 
     def size(self) -> int:
         """Bytes on disk: the file and its log; 0 for ``:memory:``."""

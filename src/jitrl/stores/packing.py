@@ -48,6 +48,15 @@ def pack(decisions: Sequence[Decision | None]) -> bytes:
         )
     except (TypeError, UnicodeEncodeError, OverflowError) as error:
         raise InputError(f"a decision cannot be stored: {error}") from error
+    return _compressed(plain)
+
+
+def encoded(packed: list[Any]) -> bytes:
+    """The bytes of what ``unpack`` gave, changed or not."""
+    return _compressed(_encode(packed))
+
+
+def _compressed(plain: bytes) -> bytes:
     return zlib.compress(plain, 1) if len(plain) > _SHORT else plain
 
 

@@ -143,6 +143,8 @@ def changes(
         else:
             rows = _changed(reader, db, memory_id, version, kind, scope)
             if not rows and episode is None:
+                if kind == "retire":  # see purge.py
+                    out.append(Change(version, "purge", "", (), reason, principal, at))
                 continue
         out.append(Change(version, kind, key, rows, reason, principal, at))
     return out, version

@@ -1,10 +1,10 @@
-"""`jitrl memory`: look, quarantine, replay, go back, export, import, rebuild and check."""
+"""`jitrl memory`: all that is done with a memory file."""
 
 from __future__ import annotations
 
 import typer
 
-from jitrl.cli.memory import changing, export, looking, rebuild, replaying, versions
+from jitrl.cli.memory import changing, export, looking, purging, rebuild, replaying, versions
 from jitrl.cli.memory.import_ import import_
 
 app = typer.Typer(no_args_is_help=True)
@@ -12,7 +12,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def memory() -> None:
-    """List, show, quarantine, replay, roll back, export, import, rebuild and check a memory."""
+    """List, show, quarantine, replay, roll back, export, import, check, back up and purge."""
 
 
 app.command()(looking.ls)
@@ -31,3 +31,5 @@ app.command()(export.export)
 app.command("import")(import_)
 app.command()(rebuild.rebuild)
 app.command()(looking.check)
+app.command()(purging.backup)
+app.command()(purging.purge)

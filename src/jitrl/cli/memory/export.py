@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from typing import Annotated
 
 import typer
@@ -11,7 +13,7 @@ from jitrl.cli.memory.target import written
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.errors import InputError
 from jitrl.language import counted
-from jitrl.stores import jsonl, line, line_rules
+from jitrl.stores import backup, jsonl, line, line_rules
 
 
 def export(
@@ -32,6 +34,8 @@ def export(
             counts[line_rules.schema_of(text)] += 1
         if not any(counts.values()):
             check_scope(store, scope)
+    if os.path.isfile(target):
+        backup.note(file, backup.Copy("export", os.path.realpath(target), time.time()))
     episodes, rules, contrasts = counts.values()
     book = f", {counted(rules, 'rule')}, {counted(contrasts, 'contrast')}"
     tell(f"{counted(episodes, 'episode')}{book if rules or contrasts else ''} written to {target}")

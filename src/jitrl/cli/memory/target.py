@@ -25,7 +25,7 @@ def written(target: str, file: str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    _spare(target, file)
+    spare(target, file)
     try:
         if os.path.exists(target) and not os.path.isfile(target):
             with Path(target).open("wb") as device:
@@ -47,7 +47,12 @@ def written(target: str, file: str) -> Iterator[BinaryIO]:
         raise StoreError(f"cannot write {target}: {error.strerror}") from error
 
 
-def _spare(target: str, file: str) -> None:
+def spare(target: str, file: str) -> None:
+    """Refuse a target that is the memory ``file``, or belongs to it.
+
+    Raises:
+        InputError: If it does.
+    """
     to, of = os.path.realpath(target), os.path.realpath(file)
     for suffix in ("", *BESIDE):
         own = f"{of}{suffix}"

@@ -1,0 +1,225 @@
+"""Purges: a subject out of a memory file, of its copies, and of what was made from it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from jitrl.errors import InputError, StoreError
+from jitrl.models.vectors import FILE as VECTORS
+from jitrl.models.vectors import forget as forget_vectors
+from jitrl.redaction.keyfile import SUFFIX
+from jitrl.redaction.named import BUILT_IN, placeholders
+from jitrl.stores import backup
+from jitrl.stores.place import BESIDE
+from jitrl.stores.purge import Removed, purge, scrub
+from jitrl.stores.purge_find import Subject, SubjectKind, Wanted, subject
+from jitrl.stores.sqlite import SQLiteStore
+
+FileState = Literal["clean", "missing", "deleted", "left"]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A subject of a purge, told without naming it: a receipt is kept where the data is not.
+
+    Attributes:
+        sha256: Of the value, in hexadecimal.
+    """
+
+    kind: SubjectKind
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """One file that held, or may have held, something of the subjects.
+
+    Attributes:
+        state: ``left`` if something may still be there; ``why`` says what.
+        memories: What was removed from each memory in it.
+    """
+
+    path: str
+    kind: Literal["memory", "backup", "export", "vectors"]
+    state: FileState
+    why: str = ""
+    memories: tuple[Removed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeReceipt:
+    """What a purge did.
+
+    Attributes:
+        is_complete: Nothing of the subjects is left in any file that is known here.
+        at: Seconds since 1970.
+        principal: Who had it done.
+    """
+
+    subjects: tuple[Named, ...]
+    files: tuple[Cleaned, ...]
+    is_complete: bool
+    at: float
+    principal: str = ""
+    dry_run: bool = False
+
+
+def purged(
+    store: SQLiteStore,
+    subjects: Iterable[str | Subject],
+    *,
+    principal: str = "",
+    also: Collection[str | os.PathLike[str]] = (),
+    delete_exports: bool = False,
+    dry_run: bool = False,
+) -> PurgeReceipt:
+    """Remove subjects from the file of ``store``, all its memories, and from its known copies.
+
+    May be called again: what is gone is gone, and what could not be done is tried once more.
+
+    Args:
+        subjects: ``KIND=VALUE``: ``principal``, ``episode``, ``task`` or ``text``.
+        principal: Who has it done; kept in the version stream and the receipt.
+        also: Further copies of the file, which this package did not make.
+        delete_exports: Delete the exports that were made; else they count as left.
+        dry_run: Only count.
+
+    Raises:
+        InputError: If a subject is none.
+        StoreError: If the memory file cannot be written; nothing changed then.
+    """
+    named = [one if isinstance(one, Subject) else subject(one) for one in subjects]
+    if not named:
+        raise InputError("nothing is named; give a subject as KIND=VALUE")
+    wanted = Wanted.of(named, _as_written(named, store.path))
+    work = _Work(wanted, principal, dry_run)
+    files = [work.memory(store, "memory")]
+    known = backup.copies(store.path)
+    paths = {os.path.realpath(copy.path) for copy in known}
+    for path in [c.path for c in known if c.kind == "backup"] + [
+        os.fspath(one) for one in also if os.path.realpath(one) not in paths
+    ]:
+        files.append(work.copy(path))
+    files += [work.export(c.path, is_deleted=delete_exports) for c in known if c.kind == "export"]
+    if store.path != ":memory:":
+        vectors = Path(os.path.realpath(store.path)).parent / VECTORS
+        if vectors.exists() and any(r.states or r.steps for r in files[0].memories):
+            files.append(work.vectors(vectors))
+        if not dry_run:
+            backup.forget(store.path, {f.path for f in files if f.state in ("missing", "deleted")})
+    return PurgeReceipt(
+        subjects=tuple(
+            Named(one.kind, hashlib.sha256(one.value.encode()).hexdigest()) for one in named
+        ),
+        files=tuple(files),
+        is_complete=not dry_run and all(file.state != "left" for file in files),
+        at=time.time(),
+        principal=principal,
+        dry_run=dry_run,
+    )
+
+
+def _as_written(subjects: Iterable[Subject], path: str) -> dict[str, str]:
+    """How the memory's redaction writes each value; nothing where it has no key yet."""
+    if path == ":memory:" or not Path(f"{os.path.realpath(path)}{SUFFIX}").exists():
+        return {}
+    text = placeholders(tuple(BUILT_IN), path).text
+    return {one.value: text(one.value) for one in subjects}
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The same purge, on one file after another."""
+
+    wanted: Wanted
+    principal: str
+    dry_run: bool
+
+    def memory(
+        self, store: SQLiteStore, kind: Literal["memory", "backup"], path: str = ""
+    ) -> Cleaned:
+        removed = tuple(purge(store, self.wanted, principal=self.principal, dry_run=self.dry_run))
+        why = ""
+        if not self.dry_run:
+            is_empty = scrub(store)
+            if not is_empty:
+                why = "its log is not empty: another process reads an older view; purge again"
+            why = why or self._seen(store.path)
+        return Cleaned(path or store.path, kind, "left" if why else "clean", why, removed)
+
+    def copy(self, path: str) -> Cleaned:
+        """A backup: a memory file of its own."""
+        if not os.path.exists(path):
+            return Cleaned(path, "backup", "missing")
+        try:
+            with SQLiteStore(path, create=False, readonly=self.dry_run) as store:
+                done = self.memory(store, "backup", path)
+        except StoreError as error:
+            return Cleaned(path, "backup", "left", str(error))
+        if not self.dry_run:
+            Path(f"{os.path.realpath(path)}.lock").unlink(missing_ok=True)
+        return done
+
+    def export(self, path: str, *, is_deleted: bool) -> Cleaned:
+        """JSON lines that were exported; they are not changed, only deleted."""
+        if not os.path.exists(path):
+            return Cleaned(path, "export", "missing")
+        if not is_deleted or self.dry_run:
+            return Cleaned(path, "export", "left", "delete it, or have it deleted, and export anew")
+        try:
+            os.unlink(path)
+        except OSError as error:
+            return Cleaned(path, "export", "left", str(error.strerror))
+        return Cleaned(path, "export", "deleted")
+
+    def vectors(self, path: Path) -> Cleaned:
+        """Vectors of texts: made again where they are needed, so all of them go."""
+        if self.dry_run:
+            return Cleaned(str(path), "vectors", "left", "all vectors would be made again")
+        try:
+            is_empty = forget_vectors(path)
+        except StoreError as error:
+            return Cleaned(str(path), "vectors", "left", str(error))
+        why = "" if is_empty else "its log is not empty: another process reads it; purge again"
+        return Cleaned(str(path), "vectors", "clean" if is_empty else "left", why)
+
+    def _seen(self, path: str) -> str:
+        """Where a wanted text is still in the bytes of a file and what lies beside it."""
+        if path == ":memory:":
+            return ""
+        for suffix in ("", *BESIDE):
+            file = Path(f"{os.path.realpath(path)}{suffix}")
+            if not file.exists():
+                continue
+            for text in self.wanted.texts:
+                if _holds(file, text):
+                    return f"{file.name} still holds the text (as a name of a memory?)"
+        return ""
+
+
+_BLOCK = 1 << 20
+
+
+def _holds(file: Path, text: str) -> bool:
+    """Whether a text is in the bytes of a file, in small letters or as it is."""
+    needle = text.encode()
+    before = b""
+    for block in _blocks(file):
+        joined = before + block
+        if needle in joined or needle in joined.lower():
+            return True
+        before = joined[-len(needle) :]
+    return False
+
+
+def _blocks(file: Path) -> Iterator[bytes]:
+    with closing(file.open("rb")) as opened:
+        while block := opened.read(_BLOCK):
+            yield block

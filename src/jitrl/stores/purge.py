@@ -1,0 +1,303 @@
+"""Removing a subject for good: from every table, from what others noted of it, and from the file.
+
+The version stream keeps its numbers: what an entry said is taken out of it, and a new entry of the
+kind ``purge`` has every reader forget what it holds and read again. It is stored as a ``retire``
+without an episode and without rows, which older versions pass over.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import zlib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from jitrl.errors import InputError
+from jitrl.stores import packing, reads, writes
+from jitrl.stores.purge_find import Found, Wanted, find
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.stores.stream import in_chunks
+from jitrl.types import Decision, Neighbor, Weighed
+
+GONE = "(purged)"
+"""Stands where a decision of another episode named an action that only the subject had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was removed from one memory, in rows of its tables.
+
+    Attributes:
+        decisions: Of the episodes that went.
+        entries: Entries of the version stream that say nothing any more.
+        rewritten: Decisions of other episodes that named rows or actions of these.
+        version: Of the entry that tells readers; 0 where nothing was found.
+    """
+
+    memory: str
+    episodes: int = 0
+    steps: int = 0
+    decisions: int = 0
+    outcomes: int = 0
+    judgments: int = 0
+    rows: int = 0
+    states: int = 0
+    contrasts: int = 0
+    rules: int = 0
+    uses: int = 0
+    entries: int = 0
+    rewritten: int = 0
+    version: int = 0
+    keys: tuple[str, ...] = field(default=(), repr=False)
+
+
+def purge(
+    store: SQLiteStore, wanted: Wanted, *, principal: str = "", dry_run: bool = False
+) -> list[Removed]:
+    """Remove ``wanted`` from every memory of the file, in one transaction; ``scrub`` comes next.
+
+    Args:
+        principal: Who had it done; kept in the version stream.
+        dry_run: Only count.
+
+    Raises:
+        StoreError: If the file cannot be written; nothing changed then.
+    """
+    if wanted.says(principal):
+        raise InputError(f"principal {principal!r} holds the text that is to go; name another")
+    connection = store._db
+    with connection.reading() if dry_run else connection.writing() as db:
+        if not dry_run:
+            db.execute("PRAGMA secure_delete = ON")
+        memories = db.execute("SELECT id, name FROM memory ORDER BY id").fetchall()
+        out = []
+        for memory, name in memories:
+            found = find(db, memory, name, wanted)
+            if found.is_empty:
+                out.append(Removed(name))
+            elif dry_run:
+                out.append(_counted(db, found))
+            else:
+                out.append(_removed(db, found, principal))
+        return out
+
+
+def scrub(store: SQLiteStore) -> bool:
+    """Write the file anew without its free pages, and empty its log.
+
+    Returns:
+        Whether the log is empty; it is not while another process reads an older view.
+    """
+    connection = store._db
+    if connection.is_volatile:
+        return True
+    with connection.alone() as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        db.execute("VACUUM")
+        (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+
+
+_OF_EPISODE = ("step", "decision", "outcome", "judgment", "rule_use")
+
+
+def _counted(db: sqlite3.Connection, found: Found) -> Removed:
+    def count(what: str, rows: Iterable[Any]) -> int:
+        return sum(n for (n,) in in_chunks(db, what, rows))
+
+    ids = list(found.episodes)
+    tables = [count(f"SELECT count(*) FROM {t} WHERE episode_id", ids) for t in _OF_EPISODE]
+    steps, _, outcomes, judgments, uses = tables
+    decisions = count("SELECT count(read) FROM step WHERE episode_id", ids)
+    rows = count("SELECT coalesce(sum(rows), 0) FROM judgment WHERE episode_id", ids)
+    return Removed(
+        found.name,
+        episodes=len(ids),
+        steps=steps,
+        decisions=decisions,
+        outcomes=outcomes,
+        judgments=judgments,
+        rows=rows,
+        contrasts=len(found.contrasts),
+        rules=len(found.rules),
+        uses=uses,
+        keys=tuple(found.episodes.values()),
+    )
+
+
+def _removed(db: sqlite3.Connection, found: Found, principal: str) -> Removed:
+    counted = _counted(db, found)
+    judgments = [
+        i for (i,) in in_chunks(db, "SELECT id FROM judgment WHERE episode_id", found.episodes)
+    ]
+    rows = [i for (i,) in in_chunks(db, "SELECT id FROM row WHERE judgment_id", judgments)]
+    actions = {
+        action for (action,) in in_chunks(db, "SELECT action FROM row WHERE judgment_id", judgments)
+    }
+    entries = _emptied(db, found, rows)
+    _delete(db, "DELETE FROM row WHERE judgment_id", judgments)
+    for table in _OF_EPISODE:
+        _delete(db, f"DELETE FROM {table} WHERE episode_id", found.episodes)
+    _delete(db, "DELETE FROM episode WHERE id", found.episodes)
+    uses = _forget_rules(db, found)
+    lost = _lost(db, found.memory, actions)
+    rewritten = _rewritten(db, found.memory, set(rows), lost)
+    states = db.execute(
+        """DELETE FROM state WHERE memory_id = ?
+        AND id NOT IN (SELECT state_id FROM step)
+        AND id NOT IN (SELECT next_state_id FROM step WHERE next_state_id IS NOT NULL)
+        AND id NOT IN (SELECT state_id FROM row)
+        AND id NOT IN (SELECT next_state_id FROM row WHERE next_state_id IS NOT NULL)""",
+        (found.memory,),
+    ).rowcount
+    version = writes.next_version(db, found.memory)
+    writes.put_change(
+        db, found.memory, version, "retire", None, None, "purge", principal, time.time()
+    )
+    return replace(
+        counted,
+        states=states,
+        uses=counted.uses + uses,
+        entries=entries,
+        rewritten=rewritten,
+        version=version,
+    )
+
+
+def _delete(db: sqlite3.Connection, query: str, ids: Iterable[int]) -> None:
+    for _ in in_chunks(db, query, ids):
+        pass
+
+
+def _emptied(db: sqlite3.Connection, found: Found, rows: Collection[int]) -> int:
+    """Take out of the stream what it says of the subjects; its numbers stay."""
+    touched = {
+        version
+        for (version,) in in_chunks(
+            db,
+            f"SELECT version FROM change WHERE memory_id = {found.memory} AND episode_id",
+            found.episodes,
+        )
+    }
+    through = {
+        version
+        for (version,) in in_chunks(
+            db,
+            f"SELECT version FROM change_row WHERE memory_id = {found.memory} AND row_id",
+            rows,
+        )
+    }
+    _delete(db, f"DELETE FROM change_row WHERE memory_id = {found.memory} AND row_id", rows)
+    for version in touched:
+        db.execute(
+            """UPDATE change SET kind = 'retire', episode_id = NULL, judgment_id = NULL
+            WHERE memory_id = ? AND version = ?""",
+            (found.memory, version),
+        )
+    said = touched | found.blamed
+    for version in through - touched:  # of several episodes: whose rows are all gone, says nothing
+        (left,) = db.execute(
+            "SELECT count(*) FROM change_row WHERE memory_id = ? AND version = ?",
+            (found.memory, version),
+        ).fetchone()
+        if not left:
+            said.add(version)
+            db.execute(
+                "UPDATE change SET kind = 'retire' WHERE memory_id = ? AND version = ?",
+                (found.memory, version),
+            )
+    for version in said:
+        db.execute(
+            "UPDATE change SET reason = '', principal = '' WHERE memory_id = ? AND version = ?",
+            (found.memory, version),
+        )
+    return len(said)
+
+
+def _forget_rules(db: sqlite3.Connection, found: Found) -> int:
+    """Remove rules and contrasts, and that they were evidence; returns how many uses went."""
+    before = db.total_changes
+    _delete(db, "DELETE FROM rule_use WHERE rule_id", found.rules)
+    uses = db.total_changes - before
+    _delete(db, "DELETE FROM change_rule WHERE rule_id", found.rules)
+    _delete(db, "DELETE FROM rule WHERE id", found.rules)
+    _delete(db, "DELETE FROM contrast WHERE id", found.contrasts)
+    gone = set(found.contrasts.values())
+    for version, rule, evidence in db.execute(
+        "SELECT version, rule_id, evidence FROM change_rule WHERE memory_id = ?", (found.memory,)
+    ).fetchall():
+        named = msgspec.json.decode(evidence)
+        kept = [key for key in named if key not in gone]
+        if kept != named:
+            db.execute(
+                """UPDATE change_rule SET evidence = ?
+                WHERE memory_id = ? AND version = ? AND rule_id = ?""",
+                (msgspec.json.encode(kept).decode(), found.memory, version, rule),
+            )
+    return uses
+
+
+def _lost(db: sqlite3.Connection, memory: int, actions: Collection[str]) -> set[str]:
+    """Those that no step and no row of the memory has any more."""
+    left = set(actions)
+    for table in (
+        "step s JOIN episode e ON e.id = s.episode_id",
+        "row s JOIN judgment j ON j.id = s.judgment_id JOIN episode e ON e.id = j.episode_id",
+    ):
+        query = f"SELECT s.action FROM {table} WHERE e.memory_id = {memory} AND s.action"
+        left.difference_update(action for (action,) in in_chunks(db, query, list(left)))
+    return left
+
+
+_HEAD = [name for name in Decision.__dataclass_fields__ if name not in ("candidates", "neighbors")]
+_ACTION = _HEAD.index("action")
+_NAMED, _SOURCE = map(list(Weighed.__dataclass_fields__).index, ("action", "source"))
+_NEAR, _ROWS = Neighbor._fields.index("action"), Neighbor._fields.index("rows")
+
+
+def _rewritten(db: sqlite3.Connection, memory: int, rows: set[int], lost: set[str]) -> int:
+    """Take rows and actions out of the decisions of other episodes; returns of how many."""
+    count = 0
+    for episode, key in db.execute(
+        """SELECT e.id, e.key FROM episode e JOIN decision d ON d.episode_id = e.id
+        WHERE e.memory_id = ?""",
+        (memory,),
+    ).fetchall():
+        decisions = reads.read_decisions(db, episode, key)
+        changed = sum([_cleaned(d, rows, lost) for d in decisions if d is not None])
+        if changed:
+            body = packing.encoded(decisions)
+            db.execute(
+                "UPDATE decision SET body = ?, crc = ? WHERE episode_id = ?",
+                (body, zlib.crc32(body), episode),
+            )
+        count += changed
+    return count
+
+
+def _cleaned(decision: Any, rows: set[int], lost: set[str]) -> bool:
+    """Change one packed decision in place; whether it was."""
+    head, candidates, neighbors = decision
+    kept, changed = [], False
+    for near in neighbors:
+        left = [i for i in near[_ROWS] if i not in rows]
+        if len(left) == len(near[_ROWS]) and near[_NEAR] not in lost:
+            kept.append(near)
+            continue
+        changed = True
+        if left:
+            near[_ROWS] = left
+            kept.append(near)
+    number = 0
+    for candidate in candidates:
+        is_borrowed = candidate[_SOURCE] == "memory" and candidate[_NAMED] != head[_ACTION]
+        if is_borrowed and candidate[_NAMED] in lost:
+            number += 1
+            candidate[_NAMED] = f"{GONE} {number}"
+            changed = True
+    decision[2] = kept
+    return changed

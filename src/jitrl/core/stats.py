@@ -175,7 +175,7 @@ def bootstrap(cells: np.ndarray, *, draws: int = 10_000, seed: int = 0) -> Inter
     below = float((means < mean - tie).mean() + 0.5 * (np.abs(means - mean) <= tie).mean())
     shift = _NORMAL.inv_cdf(min(max(below, 0.5 / draws), 1 - 0.5 / draws))
     skew = float((centred**3).sum()) / (6 * squares**1.5)
-    reach = math.sqrt(n / (n - 1)) * _student_quantile(0.975, n - 1)
+    reach = math.sqrt(n / (n - 1)) * student_quantile(0.975, n - 1)
     tails = [_NORMAL.cdf(shift + (shift + z) / (1 - skew * (shift + z))) for z in (-reach, reach)]
     low, high = (0.0 if abs(end) <= tie else float(end) for end in np.quantile(means, tails))
     return Interval(low, high)
@@ -185,7 +185,7 @@ def _clusters(cells: np.ndarray, by: Cluster) -> np.ndarray:
     return cells if by == "task" else cells.swapaxes(0, 1)
 
 
-def _student_quantile(p: float, df: int) -> float:
+def student_quantile(p: float, df: int) -> float:
     """Student's t by its expansion in the normal quantile; good to 1 % from df = 5 on."""
     z = _NORMAL.inv_cdf(p)
     first = (z**3 + z) / 4

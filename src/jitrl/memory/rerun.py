@@ -64,7 +64,7 @@ class Rerun:
     the candidates of an earlier step are depends on it.
 
     Args:
-        until: Version to see at each step; ``None``: the one that its decision saw.
+        until: Version of the memory that all its decisions see; ``None``: each the one it saw.
 
     Attributes:
         is_sure: False once a decision, journaled by an older version, did not say what it needs
@@ -74,8 +74,7 @@ class Rerun:
     def __init__(
         self, view: View, episode: Episode, sight: Sight, until: int | None = None
     ) -> None:
-        self.is_sure = True
-        self._until = until
+        self.is_sure, self._until = True, until
         self._session = Session(view, task=episode.task)
         self._episode, self._sight = episode, sight
         self._done = 0

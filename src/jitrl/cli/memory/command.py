@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import typer
 
-from jitrl.cli.memory import changing, export, looking, purging, rebuild, replaying, versions
+from jitrl.cli.memory import (
+    changing,
+    export,
+    looking,
+    preview,
+    purging,
+    rebuild,
+    replaying,
+    versions,
+)
 from jitrl.cli.memory.import_ import import_
 
 app = typer.Typer(no_args_is_help=True)
@@ -12,7 +21,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def memory() -> None:
-    """List, show, quarantine, replay, roll back, export, import, check, back up and purge."""
+    """List, show, quarantine, replay, roll back, export, import, check, back up, purge, preview."""
 
 
 app.command()(looking.ls)
@@ -33,3 +42,4 @@ app.command()(rebuild.rebuild)
 app.command()(looking.check)
 app.command()(purging.backup)
 app.command()(purging.purge)
+app.command()(preview.preview)

@@ -10,9 +10,10 @@ import msgspec
 import typer
 
 from jitrl import purging
-from jitrl.cli.memory.options import FILE, NAME, counted, existing, reading
+from jitrl.cli.memory.options import FILE, NAME, existing, reading
 from jitrl.cli.memory.target import spare
 from jitrl.cli.shared.output import JSON, emit, tell
+from jitrl.language import counted
 from jitrl.stores import backup as backups
 
 

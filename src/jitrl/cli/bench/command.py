@@ -12,6 +12,7 @@ from jitrl.cli.bench import (
     learn,
     paper,
     poison,
+    preview,
     rules,
     search,
     serve,
@@ -35,6 +36,7 @@ app.command()(paper.paper)
 app.command()(poison.poison)
 app.command()(judge.judge)
 app.command()(credit.credit)
+app.command()(preview.preview)
 app.command()(webarena.webarena)
 app.command()(search.search)
 app.command()(decide.decide)

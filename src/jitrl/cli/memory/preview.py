@@ -10,15 +10,16 @@ import typer
 
 from jitrl import config
 from jitrl.agents.corrected import Corrected
-from jitrl.cli.memory.options import FILE, NAME, SCOPE, counted, reading
+from jitrl.cli.memory.options import FILE, NAME, SCOPE, reading
 from jitrl.cli.shared.output import JSON, emit, people, table, tell
-from jitrl.cli.shared.progress import counted as progressing
+from jitrl.cli.shared.progress import counting
 from jitrl.cli.shared.settings import Flags, merge
 from jitrl.core.offpolicy import Bounds, Estimate
 from jitrl.core.offpolicy import preview as previewed
 from jitrl.core.stats import Interval
 from jitrl.errors import InputError
 from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.language import counted
 from jitrl.memory.preview import logged
 from jitrl.run.embedding import remembered
 
@@ -65,7 +66,7 @@ def preview(
         sight = Corrected(store, EnvironmentRewards(), settings, partial(remembered, file))
         other = None if candidate is None else reading(candidate, name)
         try:
-            with progressing("episodes made again") as moved:
+            with counting("episodes made again") as moved:
                 total = sum(store.stats().episodes.values())
                 found = logged(
                     store.records(scope=scope),

@@ -272,6 +272,23 @@ def test_other_memories_of_the_file_are_purged_too(tmp_path):
         assert store.check() == []
 
 
+def test_a_version_that_was_named_after_the_subject_keeps_its_place_under_another_name(file):
+    with SQLiteStore(file) as store:
+        with store._db.writing() as db:
+            db.execute(
+                """CREATE TABLE IF NOT EXISTS snapshot(memory_id INTEGER NOT NULL, name TEXT
+                NOT NULL, version INTEGER NOT NULL, at REAL NOT NULL, reason TEXT NOT NULL,
+                principal TEXT NOT NULL, PRIMARY KEY(memory_id, name)) WITHOUT ROWID"""
+            )
+            db.execute("INSERT INTO snapshot VALUES (1, ?, 3, 0.0, 'r', 'p')", (f"of {MARK}",))
+            db.execute("INSERT INTO snapshot VALUES (1, 'good', 4, 0.0, 'r', 'p')")
+        assert purged(store, [f"text={MARK}"]).is_complete
+        with store._db.reading() as db:
+            left = db.execute("SELECT version, reason FROM snapshot ORDER BY 1").fetchall()
+    assert left == [(3, ""), (4, "r")]
+    assert MARK.encode() not in everything(file.parent)
+
+
 def test_evidence_alone_goes_with_what_rests_on_it(tmp_path):
     with SQLiteStore(tmp_path / "m.db") as store:
         text = "When a page is new, read it first"

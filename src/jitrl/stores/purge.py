@@ -144,6 +144,12 @@ def _removed(db: sqlite3.Connection, found: Found, principal: str) -> Removed:
         _delete(db, f"DELETE FROM {table} WHERE episode_id", found.episodes)
     _delete(db, "DELETE FROM episode WHERE id", found.episodes)
     uses = _forget_rules(db, found)
+    for number, named in enumerate(found.snapshots):  # the version stays, under another name
+        db.execute(
+            """UPDATE snapshot SET name = ?, reason = '', principal = ''
+            WHERE memory_id = ? AND name = ?""",
+            (f"purged {time.time():.0f}/{number}", found.memory, named),
+        )
     lost = _lost(db, found.memory, actions)
     rewritten = _rewritten(db, found.memory, set(rows), lost)
     states = db.execute(

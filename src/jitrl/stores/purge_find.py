@@ -102,11 +102,13 @@ class Found:
     contrasts: dict[int, str] = field(default_factory=dict)
     rules: dict[int, str] = field(default_factory=dict)
     blamed: set[int] = field(default_factory=set)
+    snapshots: list[str] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to remove."""
-        return not (self.episodes or self.contrasts or self.rules or self.blamed)
+        kinds = (self.episodes, self.contrasts, self.rules, self.blamed, self.snapshots)
+        return not any(kinds)
 
 
 def find(db: sqlite3.Connection, memory_id: int, name: str, wanted: Wanted) -> Found:
@@ -138,6 +140,12 @@ def find(db: sqlite3.Connection, memory_id: int, name: str, wanted: Wanted) -> F
             or wanted.says(reason, principal)
         ):
             found.blamed.add(version)
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'snapshot'").fetchone():
+        for named, *texts in db.execute(
+            "SELECT name, principal, reason FROM snapshot WHERE memory_id = ?", (memory_id,)
+        ):
+            if texts[0] in wanted.principals or wanted.says(named, texts):
+                found.snapshots.append(named)
     return found
 
 

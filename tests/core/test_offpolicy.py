@@ -85,8 +85,14 @@ def test_the_same_policy_is_estimated_as_it_was(rewards):
 def test_few_clusters_are_taken_apart_and_few_episodes_have_no_interval():
     few = [episode([1.0], [float(n)], cluster="one task") for n in range(5)]
     assert isinstance(preview(few).dr.interval, NoInterval)
-    more = [episode([1.0], [float(n)], cluster="one task") for n in range(40)]
+    more = [episode([1 + n % 2 / 2], [float(n)], cluster="one task") for n in range(40)]
     assert isinstance(preview(more).dr.interval, Interval)
+
+
+def test_episodes_that_all_end_alike_are_no_evidence_of_equality():
+    found = preview([episode([1.0 + n % 2], [0.0]) for n in range(100)])
+    assert isinstance(found.dr.interval, NoInterval)
+    assert found.verdict == "no evidence"
 
 
 @pytest.mark.parametrize(
@@ -194,6 +200,11 @@ def test_what_the_logged_policy_never_does_is_refused_and_otherwise_widens_the_i
     found = preview(some)
     assert found.refusal.startswith("in 3.0% of episodes it would do what the logged policy never")
     assert preview(some, Bounds(outside=0.05)).slack == pytest.approx(0.03)
+
+
+def test_weights_that_fall_short_of_one_tell_of_ways_that_were_hardly_ever_logged():
+    found = preview([episode([0.7 + n % 2 / 50], [1.0]) for n in range(100)])
+    assert found.refusal.startswith("the weights average 0.71, so 29% of what it would do")
 
 
 def test_no_gain_is_found_by_chance_more_often_than_one_time_in_twenty():

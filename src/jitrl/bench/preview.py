@@ -17,6 +17,7 @@ import numpy as np
 
 from jitrl.agents.corrected import Corrected
 from jitrl.bench.pool import Begun, Tell, each, silent, unsaid
+from jitrl.bench.priors import Noisy
 from jitrl.bench.report import Report
 from jitrl.config import Memory
 from jitrl.core.offpolicy import Preview, preview
@@ -26,10 +27,10 @@ from jitrl.envs.toy import Toy
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory.preview import logged
 from jitrl.models.scripted import Scripted
-from jitrl.ports import Environment
+from jitrl.ports import Environment, Proposer
 from jitrl.run.loop import Trial, play
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Episode
+from jitrl.types import Episode, Task
 
 SCHEMA = "jitrl.bench.preview/1"
 
@@ -38,8 +39,10 @@ WORLDS: dict[str, Callable[[], Any]] = {
     "backoffice": Backoffice,
 }
 _TASKS = {"toy": 10, "backoffice": 6}
-_STEPS = {"toy": 6, "backoffice": 8}
+_STEPS = {"toy": 6, "backoffice": 10}
 _NOISE = 1.0
+_RIGHT = 4.0
+"""What the prior of the back office knows of the right action, nats; else no task is done."""
 _LOGGED: Mapping[str, Any] = {
     "choose": "sample",
     "temperature": 0.5,
@@ -131,13 +134,19 @@ def run(job: Job, tell: Tell = silent) -> list[Case]:
 def _cases(store: SQLiteStore, job: Job, tell: Tell) -> list[Case]:
     world: Environment = WORLDS[job.world]()
     tasks = list(world.tasks())[: _TASKS[job.world]]
-    model = Scripted(noise=_NOISE, seed=job.seed)
     limit = _STEPS[job.world]
+
+    def believing(task: Task) -> Proposer:
+        if isinstance(world, Backoffice):
+            return Noisy(world, task, _RIGHT, job.seed)
+        return Scripted(noise=_NOISE, seed=job.seed)
+
+    models = [believing(task) for task in tasks]
 
     def played(agent: Corrected, task: int, attempt: int, until: int | None) -> Episode:
         trial = Trial(tasks[task], task, attempt, job.seed)
         acting = agent.episode(until=until)
-        return acting.noted(play(trial, world, model, acting, max_steps=limit))
+        return acting.noted(play(trial, world, models[task], acting, max_steps=limit))
 
     agent = Corrected(store, EnvironmentRewards(), _settings({}))
     for attempt in range(3):

@@ -19,7 +19,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jitrl.core.stats import FEWEST_CLUSTERS, Interval, NoInterval, student_quantile, too_few
+from jitrl.core.stats import (
+    ALIKE,
+    FEWEST_CLUSTERS,
+    Interval,
+    NoInterval,
+    student_quantile,
+    too_few,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class Overlap:
         weight: Their mean weight; 1 - ``outside``, but for chance.
         outside: Chance that an episode of the target does what the logged policy could not.
         largest: Share of the largest weight in all.
+        error: Standard error of ``weight``.
     """
 
     episodes: int
@@ -74,6 +82,7 @@ class Overlap:
     weight: float
     outside: float
     largest: float
+    error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +93,14 @@ class Bounds:
         effective: Least effective sample size.
         outside: Most chance to do what was never possible; no weight can make up for that.
         largest: Most that one episode may count.
+        missing: Most that the mean weight may fall short of what it should be, beyond three of its
+            standard errors: ways that the log could have gone and hardly ever went.
     """
 
     effective: float = 30.0
     outside: float = 0.02
     largest: float = 0.1
+    missing: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +183,7 @@ def overlap(episodes: Sequence[Weighted]) -> Overlap:
         total / len(episodes),
         min(1.0, float(np.mean(outside))),
         float(final.max()) / total if total > 0 else 1.0,
+        float(final.std()) / math.sqrt(len(episodes)),
     )
 
 
@@ -224,6 +237,12 @@ def refusal(covered: Overlap, bounds: Bounds) -> str:
             f"{covered.episodes} episodes count for {covered.effective:.1f} of its own "
             f"(at least {bounds.effective:g})"
         )
+    short = 1.0 - covered.outside - covered.weight
+    if short > max(bounds.missing, 3 * covered.error):
+        return (
+            f"the weights average {covered.weight:.2f}, so {short:.0%} of what it would do was "
+            "hardly ever logged"
+        )
     if covered.largest > bounds.largest:
         return (
             f"one episode makes {covered.largest:.0%} of all weight (at most {bounds.largest:.0%})"
@@ -239,8 +258,8 @@ def _interval(mean: float, influence: np.ndarray, clusters: Sequence[str]) -> In
     if count < FEWEST_CLUSTERS:
         return too_few(count)
     error = math.sqrt(float((sums**2).sum()) * count / (count - 1)) / len(influence)
-    if error == 0.0:
-        return Interval(mean, mean)
+    if error <= 1e-12 * max(1.0, abs(mean)):
+        return ALIKE
     reach = student_quantile(0.975, count - 1) * error
     return Interval(mean - reach, mean + reach)
 

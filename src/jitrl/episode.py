@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -176,6 +176,27 @@ class Episode:
         decision = self._agent.unasked(here, proposal, action, reason)
         self._steps.append(Transition(here, action, decision))
         return self._hidden.shown(decision)
+
+    def answered(
+        self, number: int, state: State, candidates: Sequence[Candidate]
+    ) -> Decision | None:
+        """The decision of an earlier step as it was answered.
+
+        Args:
+            number: Of the step, from 0.
+
+        Returns:
+            ``None`` if it was made in another state or among other candidates.
+        """
+        here, choice = self._hidden.state(state), self._hidden.candidates(candidates)
+        step = self._steps[number]
+        made = step.decision
+        if step.state != here or made is None:
+            return None
+        asked = [(c.action, c.logit) for c in made.candidates if c.source != "memory"]
+        if asked != [(c.action, c.logit) for c in choice]:
+            return None
+        return self._hidden.shown(made)
 
     def retrace(self, state: State, decision: Decision, action: str) -> None:
         """Take a step that was decided before, by a process that is gone.

@@ -16,7 +16,7 @@ from jitrl.stores.redacting import RedactingStore
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.rule_samples import sample_contrast
 from jitrl.testing.store_samples import sample_decision, sample_episode
-from jitrl.types import Basis, Contrast, Outcome, Rule, RuleUse, Scored, Unscored
+from jitrl.types import RISKS, Basis, Contrast, Outcome, Rule, RuleUse, Scored, Unscored
 
 MAIL, KEY = "alice@example.com", "sk-proj-abcdefghijklmnop1234567890"
 SECRETS = (MAIL, KEY, "4111 1111 1111 1111")
@@ -34,7 +34,7 @@ def written(folder):
 
 def spoilt(value: Any) -> Any:
     """``value`` with a secret in every text that may be any."""
-    literal = {*get_args(Basis), "terminated", "active", "model", "act", "any"}
+    literal = {*get_args(Basis), *RISKS, "terminated", "active", "model", "act", "any"}
     if isinstance(value, str):
         return value if value in literal else f"{value} {MAIL} {KEY}，卡{SECRETS[2]}。"
     if isinstance(value, dict):

@@ -165,7 +165,7 @@ class Slow(View):
 
 def slowed(desk):
     agent = desk.memory.agent
-    view = agent._views["", frozenset()] = Slow(agent.view(""))
+    view = agent._views["", frozenset(), None] = Slow(agent.view(""))
     return view
 
 

@@ -83,6 +83,7 @@ class Episodes:
         journal: RunningJournal | None = None,
     ) -> None:
         self.memory, self.lookup, self.limits, self._journal = memory, lookup, limits, journal
+        self._clean = memory.redaction.text
         self._running: dict[str, Running] = {}
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(limits.workers, "jitrl-decide")
@@ -126,6 +127,8 @@ class Episodes:
         principal = given.text(principal, "principal")
         if key is not None and len(given.name(key, "key")) > LONGEST:
             raise InputError(f"key has {len(key)} characters; at most {LONGEST}")
+        task, scope = self._clean(task), self._clean(scope)
+        key = None if key is None else self._clean(key)
         if key is not None and (known := self._known(key)) is not None:
             return _same(known, task, scope)
         with self._lock:
@@ -233,7 +236,7 @@ class Episodes:
                 stored unscored.
         """
         status = given.status(status)
-        running = self._running.get(key)
+        running = self._running.get(self._clean(key))
         if running is None:
             self.find(key)
             return Receipt(key, self.lookup.head(), 0, duplicate=True)
@@ -265,7 +268,7 @@ class Episodes:
         said = given.outcome(value, basis, evaluator, told, principal)
         if not is_trusted and basis != SELF:
             raise NotAllowed(f"this caller may report {SELF!r} only, not {basis!r}")
-        running = self._running.get(key)
+        running = self._running.get(self._clean(key))
         if running is not None:
             if said is None:
                 raise Conflict(f"episode {key!r} runs, so there is no outcome to withdraw")
@@ -343,17 +346,17 @@ class Episodes:
 
     def step(self, key: str, step: int) -> tuple[State, str, Decision] | None:
         """Where a running episode stood, what it did and why; ``None`` where that is not known."""
-        running = self._running.get(key)
+        running = self._running.get(self._clean(key))
         steps = () if running is None else running.episode.steps
         if step >= len(steps) or (made := steps[step].decision) is None:
             return None
         return steps[step].state, steps[step].action, made
 
     def _known(self, key: str) -> Seat | None:
-        running = self._running.get(key)
+        running = self._running.get(self._clean(key))
         if running is not None:
             return self._seat(running)
-        stored = self.lookup.episode(key)
+        stored = self.lookup.episode(self._clean(key))
         if stored is None:
             return None
         return Seat(
@@ -366,7 +369,7 @@ class Episodes:
         )
 
     def _must_run(self, key: str) -> Running:
-        running = self._running.get(key)
+        running = self._running.get(self._clean(key))
         if running is None:
             self.find(key)
             raise Conflict(f"episode {key!r} is over; start another one")

@@ -21,7 +21,7 @@ from jitrl.errors import InputError, JitRLError
 from jitrl.given import Candidates
 from jitrl.service.errors import Conflict
 from jitrl.service.journal import Kept, RunningJournal
-from jitrl.types import Candidate, Decision, State
+from jitrl.types import Decision, State
 
 _log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Call:
         scorer: str = "caller",
     ) -> None:
         self.state, self.scorer = given.state(state), given.text(scorer, "scorer")
-        self.allowed = None if allowed is None else given.names(allowed, "allowed")
+        self.allowed = None if allowed is None else given.allowed(allowed)
         self.candidates = given.candidates(candidates, self.allowed)
         self.step, self.number = checked_step(step), 0
         self.future: Future[Answer] = Future()
@@ -253,21 +253,14 @@ class Running:
                 Conflict(f"step {number} of {key!r} comes after step {taken}, not yet taken")
             )
             return
-        step = self.episode.steps[number]
-        decision = step.decision
-        if step.state != call.state or decision is None or not _is_same(decision, call.candidates):
+        decision = self.episode.answered(number, call.state, call.candidates)
+        if decision is None:
             call.refuse(
                 Conflict(f"step {number} of {key!r} was decided in another state or among others")
             )
             return
         degraded = decision.reason if decision.mode == "off" else ""
-        call.answer(Answer(number, step.action, degraded, decision))
-
-
-def _is_same(decision: Decision, candidates: tuple[Candidate, ...]) -> bool:
-    """Whether a decision was made among these."""
-    asked = [(c.action, c.logit) for c in decision.candidates if c.source != "memory"]
-    return asked == [(c.action, c.logit) for c in candidates]
+        call.answer(Answer(number, decision.action, degraded, decision))
 
 
 def checked_step(step: int | None) -> int | None:

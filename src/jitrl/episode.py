@@ -58,7 +58,7 @@ class Episode:
         self._steps: list[Transition] = []
         self._rewards: dict[int, float] = {}
         self._arrived: tuple[int, State | None] = 0, None  # steps that the agent was told of
-        self._is_torn = False
+        self._is_torn = self._was_tried = False
         self._started = time.time()
         watch = jitrl.tracing
         self._span = None if watch is None else watch.begin(self.task, self.scope, key)
@@ -296,6 +296,7 @@ class Episode:
         # What its agent noted of the steps lacks one if it was interrupted while doing so.
         learner = self._jitrl.agent if self._is_torn else self._agent
         lived = replace(lived, holdout=self.holdout)
+        was_tried, self._was_tried = self._was_tried, True
         try:
             self.receipt = receipt = learner.learn(lived)
         except (ModelError, BudgetExceeded) as error:
@@ -306,7 +307,7 @@ class Episode:
                 "judged again"
             )
             raise
-        if receipt.duplicate:
+        if receipt.duplicate and not was_tried:  # else an interrupt came after it was stored
             self._jitrl._repeated(self.key)
         return receipt
 

@@ -58,7 +58,7 @@ def test_the_fixed_arms_are_those_that_were_published_whatever_the_default_becom
     pinned = []
     for memory in (dict(KERNEL_MEAN), dict(TUNED_PAPER)):
         preset = load(memory.pop("preset", "default")).changed(**memory)
-        text = repr(replace(preset, name=""))
+        text = repr(replace(preset, name="")).replace(f", admission={preset.admission!r}", "")
         pinned.append(hashlib.blake2b(text.encode(), digest_size=6).hexdigest())
     assert pinned == ["7ff9340294df", "142ce1428bbd"]
     assert set(KERNEL_MEAN["rule"]) == {field.name for field in fields(UpdateRule)}

@@ -32,7 +32,7 @@ def test_a_single_run_is_called_by_its_agent_and_has_no_notes_that_do_not_apply(
 def test_a_run_that_scored_nothing_warns_of_it_with_what_to_set(jitrl):
     done = jitrl("run", *ENV, *MODEL, "--attempts", "1", "--evaluator", "checks")
     said = " ".join(done.err.split())
-    assert "None of the 8 episodes was scored, so nothing was learned (8 × this env" in said
+    assert "No episode of 8 was scored, so nothing was learned (8 × this env" in said
     assert "--set memory.evaluator_options=function=package.module:name" in said
     scored = jitrl("run", *ENV, *MODEL, "--attempts", "1")
     assert "was scored" not in scored.err

@@ -97,7 +97,7 @@ class TestEvaluations:
         folder, found, said = played
         assert found["import"] == [0, 0]
         assert "15 episodes added" in said
-        assert "0 episodes added with 0 rows (0 in quarantine), 15 were there already" in said
+        assert "0 episodes added with 0 rows (0 in quarantine), 15 there already" in said
         with SQLiteStore(folder / "new.db", readonly=True) as store:
             rows = [row for key in episodes(folder / "new.db") for row in store.rows(key)]
             assert {(row.status, row.source) for row in rows} == {

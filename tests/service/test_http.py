@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from served import Caller
 
 pytestmark = pytest.mark.server
 
@@ -99,21 +100,15 @@ def test_a_late_decision_is_the_models_own_and_says_so(place):
 
     place.key("admin")
     with TestClient(place.app(deadline=0.05)) as client:
-        ask = _caller(place, client)
-        ask("POST", "/v1/episodes", START)
+        ask = Caller(place, client)
         service = client.app.state.service
         gate = slowed(service.tenants.desk("shop")).gate
+        ask("POST", "/v1/episodes", START)
         choice = ask("POST", "/v1/episodes/k/decide", STEP).json()
         gate.set()
         assert (choice["action"], choice["degraded"], choice["reason"]) == ("yes", True, "deadline")
         text = ask("GET", "/metrics").text
         assert 'jitrl_decisions_total{result="deadline",tenant="shop"} 1.0' in text
-
-
-def _caller(place, client):
-    from conftest import Caller
-
-    return Caller(place, client)
 
 
 # --- looking and undoing -------------------------------------------------------------------------
@@ -324,7 +319,7 @@ def test_a_body_of_another_kind_or_too_large_is_refused(place):
 
     place.key("admin")
     with TestClient(place.app(Bounds(body=2000))) as client:
-        ask = _caller(place, client)
+        ask = Caller(place, client)
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         assert is_problem(ask("POST", "/v1/episodes", content="task=t", headers=form), 415)
         assert is_problem(ask("POST", "/v1/episodes", {"task": "t" * 3000}), 413)
@@ -341,7 +336,7 @@ def test_a_key_that_asks_too_often_is_told_when_to_come_back(place):
 
     place.key("admin")
     with TestClient(place.app(Bounds(rate=0.1))) as client:
-        ask = _caller(place, client)
+        ask = Caller(place, client)
         assert ask("GET", "/v1/memory").status_code == 200
         late = ask("GET", "/v1/memory")
         assert is_problem(late, 429)
@@ -389,8 +384,8 @@ def test_it_is_ready_once_its_memories_are_read(place):
         while client.get("/readyz").json()["status"] == "starting":
             pass
         assert client.get("/readyz").status_code == 503
-        assert is_problem(_caller(place, client)("GET", "/v1/memory", tenant="broken"), 503)
-        assert _caller(place, client)("GET", "/v1/memory").status_code == 200
+        assert is_problem(Caller(place, client)("GET", "/v1/memory", tenant="broken"), 503)
+        assert Caller(place, client)("GET", "/v1/memory").status_code == 200
 
 
 def test_counters_say_what_was_asked_decided_and_told(ask):

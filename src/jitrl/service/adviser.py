@@ -194,7 +194,9 @@ class Adviser:
         here = _here(state, running.episode)
         with running.lock:
             try:
-                decision = running.episode.decide(here, proposed, allowed=list(sure), scorer="verbalized")
+                decision = running.episode.decide(
+                    here, proposed, allowed=list(sure), scorer="verbalized"
+                )
             except StoreError as error:
                 _log.warning("degraded episode=%s: %s", episode, error)
                 why = "the memory could not be read, so this is your own choice"

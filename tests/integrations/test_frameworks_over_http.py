@@ -63,7 +63,8 @@ def test_langchains_client_of_a_provider(memory, stub):
 
 
 def test_the_agents_sdks_client_of_a_provider(memory, stub):
-    agents = pytest.importorskip("agents", reason="openai-agents is not installed")
+    pytest.importorskip("agents.run", reason="openai-agents is not installed")
+    import agents
     from openai import AsyncOpenAI
 
     from jitrl.integrations.openai_agents import JitRLModel

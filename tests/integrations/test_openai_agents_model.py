@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-pytest.importorskip("agents", reason="openai-agents is not installed (extra openai-agents)")
+pytest.importorskip("agents.run", reason="openai-agents is not installed (extra openai-agents)")
 
 from agents import Agent, ModelSettings, RunConfig, Runner, function_tool, handoff
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call

@@ -15,7 +15,7 @@ ROUND = re.compile(r"^round (\d+): (\d+) without memory, (\d+) with it$", re.MUL
     ("name", "package"),
     [
         pytest.param("langchain_support", "langchain", marks=pytest.mark.frameworks),
-        pytest.param("openai_agents_support", "agents", marks=pytest.mark.frameworks),
+        pytest.param("openai_agents_support", "agents.run", marks=pytest.mark.frameworks),
         pytest.param("pydantic_ai_coding", "pydantic_ai", marks=pytest.mark.frameworks),
         pytest.param("openai_client_coding", "openai", marks=pytest.mark.frameworks),
         pytest.param("proxy_support", "uvicorn", marks=pytest.mark.server),

@@ -1,5 +1,6 @@
 from functools import partial
 
+import hypothesis
 import msgspec
 import pytest
 from tabular import Tabular
@@ -12,6 +13,9 @@ from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.models.scripted import Scripted
 from jitrl.run.experiment import Parts
 from jitrl.stores.sqlite import SQLiteStore
+
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 AGENTS = {
     "static": lambda store, evaluator, memory: Static(store, evaluator),

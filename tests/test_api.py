@@ -396,7 +396,7 @@ def test_a_wrong_setting_is_refused_before_anything_is_made(
         jitrl.open(tmp_path / "m.db", **wrong)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.text(max_size=40).filter(str.strip),
     st.dictionaries(

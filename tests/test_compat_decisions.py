@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jitrl.compat.text import (
@@ -213,7 +213,6 @@ ACTIONS = st.sampled_from(["click('1')", "click('2')", "noop()", "?", ""]) | st.
 CONFIDENCES = st.floats(0, 100)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(KEYS, WORDS, REWARDS), max_size=8),
     st.lists(st.tuples(ACTIONS, CONFIDENCES), max_size=4),
@@ -245,7 +244,6 @@ def test_any_web_case_is_decided_or_refused(
     assert all(n.similarity >= decision.threshold for n in decision.neighbors)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(WORDS, WORDS, WORDS, REWARDS), max_size=8),
     st.lists(st.tuples(WORDS, CONFIDENCES), max_size=4),

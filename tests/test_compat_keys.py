@@ -6,7 +6,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jitrl.compat.actions import ground, normalize
@@ -99,7 +99,6 @@ def test_hashes_are_told_by_case_length_and_signs(segment: str, key: str) -> Non
     assert url_key(f"http://h/a/{segment}/b") == f"unknown_site/a/{key}/b"
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_has_a_page_key(text: str) -> None:
     key = url_key(text)
@@ -107,7 +106,6 @@ def test_any_text_has_a_page_key(text: str) -> None:
     assert key == text or key.split("/")[0] in {"unknown", "unknown_site", *dict(PORTS).values()}
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("abcXY019-_.+=%", max_size=18)), st.sampled_from(PORTS))
 def test_query_and_fragment_do_not_count(segments: list[str], site: tuple[int, str]) -> None:
     url = f"http://h:{site[0]}/{'/'.join(segments)}"
@@ -230,7 +228,6 @@ PAGES = st.lists(
 ).map("\n".join)
 
 
-@settings(deadline=None)
 @given(CALLS | st.text() | st.none() | st.integers(), PAGES | st.text(), st.booleans())
 def test_any_action_has_a_key_and_any_key_is_grounded_or_not(
     action: str | int | None, page: str, hidden: bool
@@ -248,7 +245,6 @@ def test_arguments_nested_beyond_reason_are_split_at_commas() -> None:
     assert normalize(f"click({deep})", "").params == (deep,)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.text("ab ,.()<>", min_size=1), min_size=1, unique=True),
     st.lists(st.none() | st.integers() | st.text(), max_size=3),

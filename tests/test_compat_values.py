@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jitrl.compat.returns import correct_return, released_return_text, released_return_web
@@ -97,7 +97,6 @@ def test_a_missing_reward_is_replaced_on_the_web_and_an_error_in_text() -> None:
     assert released_return_text(None, [4, 4], 0.5) == 6
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 3)), st.sampled_from([0.0, 0.1, 0.5, 0.95, 1.0]))
 def test_without_zeros_the_released_return_is_the_correct_one(
     rewards: list[int], gamma: float
@@ -176,7 +175,6 @@ RETURNS = st.floats(-10, 10, allow_nan=False)
 ROWS = st.lists(st.tuples(st.sampled_from("abc"), RETURNS), min_size=1, max_size=12)
 
 
-@settings(deadline=None)
 @given(ROWS, st.lists(st.sampled_from("abcdef")), st.lists(st.floats(0, 0.999), min_size=6))
 def test_scaled_advantages_never_exceed_1_and_follow_q(
     rows: list[tuple[str, float]], candidates: list[str], draws: list[float]
@@ -191,7 +189,6 @@ def test_scaled_advantages_never_exceed_1_and_follow_q(
     assert all(values.scaled[low] <= values.scaled[high] for low, high in pairwise(order))
 
 
-@settings(deadline=None)
 @given(ROWS, st.integers(-3, 3))
 def test_returns_times_a_power_of_two_change_no_scaled_advantage(
     rows: list[tuple[str, float]], power: int
@@ -222,7 +219,6 @@ def test_lambda_falls_with_the_most_trusted_action() -> None:
     assert chance([4.0, 4.0], rate=0.5) == 1 / 3
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(RETURNS, min_size=1, max_size=9), max_size=4), st.floats(0, 2))
 def test_lambda_stays_in_its_bounds(groups: list[list[float]], rate: float) -> None:
     chance = exploration_probability({str(i): g for i, g in enumerate(groups)}, rate)

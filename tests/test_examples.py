@@ -48,7 +48,7 @@ LOGITS = st.dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     logits=LOGITS,
     neighbors=NEIGHBORS,

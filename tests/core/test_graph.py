@@ -115,7 +115,7 @@ def test_the_reach_is_what_two_episodes_bear_out() -> None:
     assert graph.reach == 3.0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000))
 def test_values_settle_where_value_iteration_does(seed: int) -> None:
     rng, graph, states = np.random.default_rng(seed), Graph(GAMMA, ONWARD), 8

@@ -38,7 +38,7 @@ def mirror_ascent(prior: np.ndarray, advantage: np.ndarray, beta: float) -> np.n
     return policy
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(LOGITS, ADVANTAGES, BETA)
 def test_the_closed_form_is_what_mirror_ascent_finds(
     logits: np.ndarray, advantage: np.ndarray, beta: float

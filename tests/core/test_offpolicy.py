@@ -70,7 +70,7 @@ def test_what_was_never_possible_counts_by_the_chance_to_get_there():
     assert found.outside == pytest.approx(0.1 + 0.5 * 0.4)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.lists(st.floats(-5, 5), min_size=1, max_size=4), min_size=6, max_size=12))
 def test_the_same_policy_is_estimated_as_it_was(rewards):
     logged = [episode([1.0] * len(r), r) for r in rewards]

@@ -55,7 +55,7 @@ def test_a_shown_reward_is_the_first_one_that_was_shown() -> None:
     assert overlay.taken_in(7) == {}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(0, 4), st.sampled_from("ab"), st.integers(0, 4)),

@@ -140,7 +140,7 @@ def test_swapping_the_arms_mirrors_the_difference():
     assert ab.interval.low == pytest.approx(-ba.interval.high, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.floats(-5, 5), st.floats(0.1, 10))
 def test_shifting_and_scaling_the_scores_moves_the_interval_along(seed, shift, scale):
     values = np.random.default_rng(seed).normal(size=(8, 2))

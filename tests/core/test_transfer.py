@@ -104,7 +104,7 @@ def test_the_fit_is_scipys_minimum(seed: int) -> None:
     assert w == pytest.approx(found.x, abs=5e-3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.randoms(use_true_random=False))
 def test_the_fit_does_not_depend_on_the_order_of_the_tasks(seed: int, shuffler: object) -> None:
     tasks = made(seed)

@@ -65,7 +65,7 @@ def filled(stored, retrieval, kernel="numpy"):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(states, max_size=30), states, retrievals)
 @example([State(""), State("\x00"), State("", "a")], State(""), Retrieval(threshold=0.0))
 @example([State("", "a b"), State("c", "a b")], State("d", "a b"), Retrieval(context_weight=0.7))

@@ -51,7 +51,7 @@ def all_pairs(stored, query, retrieval, embedder, floor):
     return [i for _, i in found], [s for s, _ in found]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(states, max_size=30), states, retrievals, st.integers(0, 30))
 def test_a_search_finds_exactly_what_comparing_all_pairs_finds(stored, query, retrieval, first):
     embedder = remembering()
@@ -70,7 +70,7 @@ def test_a_search_finds_exactly_what_comparing_all_pairs_finds(stored, query, re
     assert (found.ids.dtype, found.similarities.dtype) == (np.int64, np.float64)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(states, max_size=20), states)
 def test_kinds_agree_on_exact_repetition(stored, query):
     words = StateIndex(Retrieval(threshold=1.0))

@@ -497,7 +497,7 @@ def apply(store: SQLiteStore, change: tuple[str, int, float], keys: list[str]) -
         store.set_status(kind, rows=[row.id])  # type: ignore[arg-type]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(CHANGE, min_size=8, max_size=24), st.sampled_from([frozenset[str](), {"t1"}]))
 def test_lessons_that_followed_every_change_are_those_of_a_view_made_afresh(
     changes: list[tuple[str, int, float]], exclude: frozenset[str]

@@ -99,7 +99,7 @@ def apply(store: SQLiteStore, change: Any, keys: list[str]) -> None:
         store.set_status(status, episodes=[keys[what % len(keys)]])  # type: ignore[arg-type]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(CHANGE, max_size=16),
     st.sampled_from(["default", "paper-web"]),

@@ -94,7 +94,7 @@ def test_a_file_cut_short_anywhere_is_refused(read):
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_damaged_header_never_ends_in_an_untyped_error(tmp_path_factory, data):
     raw = bytearray(SMALL)
     for _ in range(data.draw(st.integers(1, 4))):

@@ -55,7 +55,7 @@ def test_a_control_token_that_is_not_in_the_vocabulary_is_named(tokenizer):
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_comes_back_from_its_tokens(small_model, text):
     tokenizer = Tokenizer(GGUF(small_model))
     expected = text.encode("utf-8", "replace").decode()

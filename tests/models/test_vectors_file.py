@@ -56,7 +56,7 @@ def test_an_embedder_that_remembers_keeps_the_contract(check, path):
     check(lambda: Remembered(HashedWords(), path))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.lists(st.sampled_from(["a", "a b", "", "日", "\ud800", "x\x00"]), max_size=5)))
 def test_what_is_remembered_is_what_would_be_made_and_nothing_is_made_twice(batches):
     made = HashedWords()

@@ -267,7 +267,7 @@ def contrasts(draw: st.DrawFn) -> Contrast:
     )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(records(), max_size=3, unique_by=lambda r: r.rule.id), contrasts())
 def test_any_rules_come_back_from_their_lines_and_the_store(
     found: list[RuleRecord], contrast: Contrast
@@ -283,7 +283,7 @@ def test_any_rules_come_back_from_their_lines_and_the_store(
         assert copy.check() == []
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(records(), st.data())
 def test_a_rule_line_that_was_changed_anywhere_is_a_rule_or_a_record_error(
     record: RuleRecord, data: st.DataObject

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jitrl.errors import InputError, RecordError, StoreError
@@ -68,7 +68,6 @@ def lists(kind: type) -> st.SearchStrategy:
     return st.lists(values(kind), max_size=4).map(tuple)
 
 
-@settings(deadline=None)
 @given(st.lists(st.none() | values(Decision), max_size=3))
 def test_any_decision_is_packed_and_built_without_loss(decisions: list[Decision | None]) -> None:
     back = [p and packing.build(p) for p in packing.unpack(packing.pack(decisions))]

@@ -376,7 +376,7 @@ def test_a_number_of_a_decision_that_json_cannot_carry_comes_back_as_nan() -> No
 
 # --- any input --------------------------------------------------------------------------------
 
-SLOW = settings(deadline=None, max_examples=40)
+SLOW = settings(max_examples=40)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 names = texts.filter(bool)
 numbers = st.floats(-1e100, 1e100)
@@ -452,7 +452,6 @@ def test_any_episodes_come_back_from_the_store_as_they_were(found: list[EpisodeR
         assert store.check() == []
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_episode_or_a_record_error(text: bytes) -> None:
     with pytest.raises(RecordError):

@@ -75,7 +75,7 @@ def test_a_split_without_room_for_an_interval_is_refused(held_out):
         tune.split(TASKS, held_out, 0)
 
 
-@hypothesis.settings(deadline=None, max_examples=20)
+@hypothesis.settings(max_examples=20)
 @given(count=st.integers(1, 40), seed=st.integers(0, 5))
 def test_candidates_are_the_settings_in_force_and_others_that_all_differ(count, seed):
     found = tune.candidates(config.Settings(), count, seed)
@@ -103,7 +103,7 @@ def test_rounds_halve_the_candidates_down_to_two():
     assert tune.sizes(2) == [2]
 
 
-@hypothesis.settings(deadline=None)
+@hypothesis.settings()
 @given(budget=st.integers(60, 50_000))
 def test_what_is_affordable_fits_the_budget_and_one_more_does_not(budget):
     asked = config.Settings(run=config.Run(attempts=3, seeds=2))

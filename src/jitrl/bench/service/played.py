@@ -149,7 +149,11 @@ def _requests(
             }
             yield _Request("decide", "POST", f"{at}/decide", body)
         if rng.random() < learned:
-            said = {"value": bool(records.is_solved[first]), "basis": "test"}
+            said = {
+                "value": bool(records.is_solved[first]),
+                "basis": "test",
+                "evaluator": "environment",
+            }
             yield _Request("outcome", "POST", f"{at}/outcomes", said)
         else:
             yield _Request("close", "POST", f"{at}/close", {})

@@ -1,6 +1,8 @@
 """Logged decisions made again under another rule or memory say what it would have got."""
 
 import json
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,6 +105,19 @@ def test_another_memory_is_looked_at_in_the_place_of_the_own(file, tmp_path):
         alone = logged(store.records(), store, off, is_off=True)
     first = [e.ratio[0] for e in found.episodes]
     assert first == pytest.approx([e.ratio[0] for e in alone.episodes])
+
+
+def test_a_decision_whose_chances_nobody_knows_says_nothing(file):
+    """As of a run that was recorded elsewhere."""
+    with SQLiteStore(file, readonly=True) as store:
+        first, second = list(store.records())[:2]
+        step = first.episode.steps[0]
+        blind = [replace(c, propensity=math.nan) for c in step.decision.candidates]
+        steps = (replace(step, decision=replace(step.decision, candidates=tuple(blind))),)
+        lived = [replace(first, episode=replace(first.episode, steps=steps)), second]
+        found = logged(lived, store, told(store, SAMPLED))
+    assert len(found.episodes) == 1
+    assert found.left_out == {"taken without a propensity": 1}
 
 
 def command(*args):

@@ -95,6 +95,20 @@ def test_no_field_of_a_rule_or_its_evidence_writes_a_secret(store, tmp_path):
     nothing_of_it(store, tmp_path)
 
 
+def test_no_name_of_a_snapshot_nor_what_is_said_of_a_rollback_writes_a_secret(store, tmp_path):
+    versions = store.versions
+    versions.name(f"before {MAIL}", reason=f"asked by {MAIL}", principal=KEY)
+    episode = sample_episode("e1")
+    judgment = Scored((1.0, 0.0, 0.5), "judge", "test")
+    rows = derive_rows(episode, judgment, gamma=0.5, trusted=frozenset({"test"}))
+    store.commit(episode, judgment, rows)
+    assert versions.number(f"before {MAIL}") == 0
+    moved = versions.rollback(0, reason=f"{MAIL} complained", principal=KEY)
+    assert moved.first
+    versions.undo(moved.first, moved.last, reason=f"{MAIL} was wrong", principal=KEY)
+    nothing_of_it(store, tmp_path)
+
+
 def test_whatever_a_field_is_called_its_text_is_looked_at():
     clean = placeholders(KINDS, ":memory:").record
     for value in (sample_decision("a"), sample_episode("e"), Contrast("c", "s", "t")):

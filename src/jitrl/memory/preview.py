@@ -126,7 +126,7 @@ def _unfit(episode: Episode, judgment: Judgment, at: int | None) -> str:
         decision = step.decision
         if decision is None or decision.reason in ("weights", "static"):
             return "decided elsewhere"
-        if _chance(decision, step.action) <= 0.0:
+        if not _chance(decision, step.action) > 0.0:  # nan where it was recorded elsewhere
             return "taken without a propensity"
         if at is not None and decision.version < at:
             return "part of that memory"

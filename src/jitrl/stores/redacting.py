@@ -15,6 +15,7 @@ from jitrl.ports import DecisionRecord, Outline, Receipt
 from jitrl.ports.redaction import Redaction
 from jitrl.stores.records import EpisodeRecord, RuleRecord, parse_decision_id
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.stores.versions import Versions
 from jitrl.types import (
     Contrast,
     Episode,
@@ -150,6 +151,11 @@ class RedactingStore(SQLiteStore):
         return super().set_rule_status(
             status, named, reason=text(reason), principal=text(principal)
         )
+
+    @property
+    def versions(self) -> Versions:
+        """As ``SQLiteStore.versions``."""
+        return Versions(self._db.reading, self._db.writing, self._id, self.redaction.text)
 
     def configure(self, settings: Mapping[str, Any]) -> None:
         """As ``SQLiteStore.configure``."""

@@ -62,10 +62,14 @@ class Versions:
     Args:
         reading, writing: Open a transaction.
         memory_id: Of the memory in the file.
+        clean: What names, reasons and principals go through before they are written.
     """
 
-    def __init__(self, reading: Opened, writing: Opened, memory_id: int) -> None:
+    def __init__(
+        self, reading: Opened, writing: Opened, memory_id: int, clean: Callable[[str], str] = str
+    ) -> None:
         self._reading, self._writing, self._id = reading, writing, memory_id
+        self._clean = clean
 
     def name(self, name: str, *, reason: str = "", principal: str = "") -> Snapshot:
         """Give the newest version a name.
@@ -77,6 +81,7 @@ class Versions:
             raise InputError(
                 f"snapshot is {name!r}; a name is a text without blanks around it, and no number"
             )
+        name, reason, principal = map(self._clean, (name, reason, principal))
         with self._writing() as db:
             (head,) = db.execute("SELECT head FROM memory WHERE id = ?", (self._id,)).fetchone()
             made = Snapshot(name, int(head), time.time(), reason, principal)
@@ -108,6 +113,7 @@ class Versions:
         Raises:
             StoreError: If there is none.
         """
+        name = self._clean(name)
         known = {one.name: one for one in self.snapshots()}
         if name not in known:
             raise StoreError(
@@ -156,6 +162,7 @@ class Versions:
         Raises:
             InputError: If there is no such version.
         """
+        reason, principal = self._clean(reason), self._clean(principal)
         with self._writing() as db:
             self._check(db, version)
             rows = db.execute(
@@ -171,7 +178,9 @@ class Versions:
             now = [r for r in self._rules(db, None) if r.id in before or r.status != "retired"]
             rules = [(r.id, before.get(r.id, "quarantined")) for r in now]
             said = reason or f"rollback to version {version}"
-            return self._move(db, [(i, to) for i, _, to in rows], rules, said, principal)
+            return self._move(
+                db, [(i, to) for i, _, to in rows], rules, said, self._clean(principal)
+            )
 
     def undo(self, first: int, last: int, *, reason: str = "", principal: str = "") -> Moved:
         """Give rows and rules back the status they had before the entries ``first`` to ``last``.
@@ -182,6 +191,7 @@ class Versions:
             InputError: If there are no such entries, or one of them brought rows: these are set
                 aside by a quarantine, or a rollback.
         """
+        reason, principal = self._clean(reason), self._clean(principal)
         with self._writing() as db:
             if first > last:
                 raise InputError(f"entries {first}-{last}: the first must not be above the last")

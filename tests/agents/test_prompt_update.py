@@ -82,6 +82,17 @@ def test_only_the_best_action_is_named_and_only_where_it_gained_something(store)
     assert asked(begun(agent)).notes == "Here this worked before: up."
 
 
+def test_of_a_snapshot_only_what_it_holds_is_told(store):
+    put(store, episode("b", "hall:down", rewards=[0.0]))
+    store.versions.name("v1")
+    put(store, episode("a", "hall:up", "attic:take"))
+    settings = Memory(snapshot="v1")
+    agent = opened("prompt-update", store, EnvironmentRewards(), settings=settings)
+    told = asked(begun(agent)).notes
+    assert "- down: tried 1 times" in told
+    assert "up" not in told
+
+
 def test_it_is_told_in_chinese_for_a_chinese_goal(store):
     some(store)
     acting = begun(opened("prompt-update", store, EnvironmentRewards()))

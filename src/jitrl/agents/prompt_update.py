@@ -6,9 +6,9 @@ would decide by, made by the same functions. They reach the choice through words
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -107,11 +107,13 @@ class PromptUpdateEpisode:
         self._attended: Attended | None = None
         self._rng = np.random.default_rng(0)
         self._near = Neighborhood()
+        self._arm: Mapping[str, Any] = {}
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts."""
         self._rng = rng
-        view = self._agent.memory.view(task.scope, self._exclude)
+        snapshot, self._arm = self._agent.memory.reading.drawn(rng)
+        view = self._agent.memory.view(task.scope, self._exclude, snapshot)
         self._attended = Attended(Session(view, self._until, task.id), self._exclude)
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
@@ -154,7 +156,8 @@ class PromptUpdateEpisode:
 
     def learn(self, episode: Episode) -> Receipt:
         """The episode is over: judge it, derive its rows, and commit them."""
-        return self._agent.memory.learn(self._begun("learn").noted(episode))
+        noted = self._begun("learn").noted(episode)
+        return self._agent.memory.learn(replace(noted, info={**noted.info, **self._arm}))
 
     def _begun(self, call: str) -> Attended:
         if self._attended is None:

@@ -79,6 +79,28 @@ def test_a_long_goal_takes_no_longer_than_its_length():
     assert time.process_time() - began < 10.0
 
 
+@pytest.mark.parametrize("between", [" ", ", "])
+def test_many_placeholders_take_no_longer_than_few(between):
+    """Each on a goal that it does not fit."""
+    began = time.process_time()
+    for count in (3, 7, 12):
+        names = between.join(f"{{value {n}}}" for n in range(1, count + 1))
+        goal = between.join(str(n) for n in range(201, 201 + count))
+        assert fits(f"Book rooms {names} for tonight", f"Book rooms {goal} for tonight")
+        assert not fits(f"Book rooms {names} for tonight", f"Book rooms {goal} for tomorrow")
+        assert not fits(f"{names} end", "Put all of these things into the room, one by one")
+    assert not fits("{value 1} and {value 2} or {value 1} and {value 2}!", "a and b or " * 40)
+    assert time.process_time() - began < 10.0
+
+
+def test_values_are_parted_where_the_pattern_has_a_blank():
+    assert values("Book {value 1} {value 2}", "Book room 7") == {
+        "{value 1}": "room",
+        "{value 2}": "7",
+    }
+    assert values("Book {value 1} {value 2}", "Book room") is None
+
+
 def test_a_later_place_of_a_part_is_found_where_the_first_does_not_do():
     assert fits("... order ... hold", "Put order 7 of order 8 on hold or hold")
     assert values("... {value 1} on hold", "Put 7 off, not on hold, 8 on hold") is not None

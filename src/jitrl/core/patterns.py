@@ -11,7 +11,7 @@ Source: Plotkin, *A note on inductive generalization* (1970), for the idea.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
@@ -23,6 +23,7 @@ PLACEHOLDER = re.compile(r"\{(?:value |值)\d+\}")
 
 _PARTS = re.compile(rf"(\s*\.\.\.\s*|{PLACEHOLDER.pattern})")
 _LONGEST = 80  # characters of a value
+_TRIES = 200_000
 _MOST = 400  # words and signs of a goal that patterns look at
 
 _HAN = "\u3040-\u30ff\u4e00-\u9fff"
@@ -61,11 +62,26 @@ def common(first: str, second: str) -> str:
 def values(pattern: str, goal: str) -> dict[str, str] | None:
     """What stands for each placeholder; ``None`` if the goal does not fit the pattern.
 
-    A value is at most 80 characters long.
+    A value is at most 80 characters long. What is not found in 200,000 tries does not fit.
     """
-    source, groups = _expression(pattern)
-    found = source.fullmatch(goal)
-    return None if found is None else {name: found[group] for name, group in groups.items()}
+    parts, goal, seen = _compiled(pattern), goal.strip(), set[_Place]()
+    waiting = [iter((_Place(0, 0, ()),))]
+    for _ in range(_TRIES):
+        place = next(waiting[-1], None)
+        if place is None:
+            waiting.pop()
+            if not waiting:
+                return None
+        elif place.part == len(parts):
+            if place.at == len(goal):
+                return dict(place.known)
+        else:
+            again = parts[place.part].again
+            same = place._replace(known=tuple(v for v in place.known if v[0] in again))
+            if same not in seen:
+                seen.add(same)
+                waiting.append(_next(parts, place, goal))
+    return None
 
 
 def fits(pattern: str, goal: str) -> bool:
@@ -73,39 +89,80 @@ def fits(pattern: str, goal: str) -> bool:
     return not pattern or values(pattern, goal) is not None
 
 
-@lru_cache(maxsize=4096)
-def _expression(pattern: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    """What a goal must match, and the group of each placeholder.
+class _Part(NamedTuple):
+    """One part of a pattern.
 
-    A text after a gap is taken where it first stands, and never looked for again: that finds
-    whatever can be found, as gaps take anything, and takes no longer in long goals. Beside a
-    placeholder, all places are tried.
+    Attributes:
+        name: Of a placeholder; "" for a text.
+        text: What a text looks like; ``None`` for a placeholder, or the end after a gap.
+        is_open: Whether a gap is before it.
+        is_closed: Whether a gap is behind it, so that its first place is as good as a later one.
+        again: Placeholders from here on that stand for a value which is known by then.
     """
-    parts = [part for part in _PARTS.split(pattern) if part]
-    names = list(dict.fromkeys(PLACEHOLDER.findall(pattern)))
-    groups = {name: f"v{n}" for n, name in enumerate(names)}
-    known = set[str]()
-    source, is_open = "", False
-    for n, part in enumerate(parts):
+
+    name: str
+    text: re.Pattern[str] | None
+    is_open: bool
+    is_closed: bool
+    again: frozenset[str] = frozenset()
+
+
+class _Place(NamedTuple):
+    """How far a goal is read: the next part, where it may begin, and the values so far."""
+
+    part: int
+    at: int
+    known: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> tuple[_Part, ...]:
+    split = [part for part in _PARTS.split(pattern.strip()) if part]
+    parts, is_open = list[_Part](), False
+    for n, part in enumerate(split):
+        after = split[n + 1].strip() if n + 1 < len(split) else None
         if part.strip() == GAP:
             is_open = True
-        elif part in groups:
-            group = groups[part]
-            source += ".*?" if is_open else ""
-            source += f"(?P={group})" if group in known else f"(?P<{group}>.{{1,{_LONGEST}}}?)"
-            known.add(group)
-            is_open = False
+            continue
+        if PLACEHOLDER.fullmatch(part):
+            parts.append(_Part(part, None, is_open, after == GAP))
         else:
-            after = parts[n + 1] if n + 1 < len(parts) else ""
-            text = _bordered(part)
-            if is_open and not after:
-                source += f".*{text}"
-            elif is_open and after.strip() == GAP:
-                source += f"(?>.*?{text})"
-            else:
-                source += (".*?" if is_open else "") + text
-            is_open = False
-    return re.compile(source + (".*" if is_open else ""), re.S), groups
+            end = r"\Z" if after is None else ""
+            parts.append(_Part("", re.compile(_bordered(part) + end), is_open, after == GAP))
+        is_open = False
+    if is_open:
+        parts.append(_Part("", None, True, True))
+    names = [part.name for part in parts]
+    return tuple(
+        part._replace(again=frozenset(names[:n]) & frozenset(names[n:]) - {""})
+        for n, part in enumerate(parts)
+    )
+
+
+def _next(parts: Sequence[_Part], place: _Place, goal: str) -> Iterator[_Place]:
+    """Where the next part may stand and end, in the order in which that is tried."""
+    part, at = parts[place.part], place.at
+    if part.text is not None:
+        while at <= len(goal):
+            found = part.text.search(goal, at) if part.is_open else part.text.match(goal, at)
+            if found is None:
+                return
+            yield _Place(place.part + 1, found.end(), place.known)
+            if not part.is_open or part.is_closed:
+                return
+            at = found.start() + 1
+    elif not part.name:
+        yield _Place(place.part + 1, len(goal), place.known)
+    else:
+        known = dict(place.known).get(part.name)
+        for start in range(at, len(goal) if part.is_open else min(at + 1, len(goal))):
+            if known is not None:
+                if goal.startswith(known, start):
+                    yield _Place(place.part + 1, start + len(known), place.known)
+                continue
+            for end in range(start + 1, min(start + _LONGEST, len(goal)) + 1):
+                value = (part.name, goal[start:end])
+                yield _Place(place.part + 1, end, (*place.known, value))
 
 
 def filled(text: str, known: dict[str, str]) -> str:
@@ -156,7 +213,7 @@ def _bordered(text: str) -> str:
         source = rf"(?<![^\W_{_HAN}]){source}"
     if words and _is_latin(words[-1][-1]):
         source = rf"{source}(?![^\W_{_HAN}])"
-    return rf"\s*{source}\s*" if words else r"\s*"
+    return rf"\s*{source}\s*" if words else r"\s+"
 
 
 def _is_latin(character: str) -> bool:

@@ -62,6 +62,8 @@ def test_learning_in_use_is_paid_for_each_task():
         ({"price_in": float("nan")}, "price_in is nan"),
         ({"load": 1.5}, "a share is at most 1"),
         ({"served": 0}, "served is 0"),
+        ({"served": 1e-200}, "served is 1e-200"),
+        ({"hours": 1e308}, "hours is 1e\\+308; it must be from 0 to 1e\\+12"),
     ],
 )
 def test_what_no_account_can_be_made_of_is_refused(changed, said):

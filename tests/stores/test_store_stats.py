@@ -179,7 +179,15 @@ BROKEN_RULES = {
         "UPDATE rule_use SET chance = 1.0, told = 0",
         "UPDATE rule_use SET obeyed = occasions + 1",
     ],
-    "the id of a rule fits its text": ["UPDATE rule SET text = 'other' WHERE id = 2"],
+    "rules and contrasts can be read back, with ids that fit": [
+        "UPDATE rule SET text = 'other' WHERE id = 2",
+        "UPDATE rule SET text = x'00ff' WHERE id = 2",
+        "UPDATE rule SET entities = '[1,' WHERE id = 1",
+        "UPDATE rule SET entry = 9e999 WHERE id = 1",
+        "UPDATE rule SET parents = json_array(key) WHERE id = 1",
+        "UPDATE rule SET parents = (SELECT json_array(o.key) FROM rule o WHERE o.id <> rule.id)",
+        "UPDATE contrast SET scores = '[.5'",
+    ],
     "SQLite's integrity check": ["UPDATE rule_use SET rule_id = 9"],
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from math import inf
 from typing import Literal
 
 from jitrl.analysis.spend import Spent
@@ -12,6 +11,7 @@ from jitrl.errors import ConfigError
 Origin = Literal["assumed", "given", "measured"]
 
 _MILLION = 1e6
+_LARGEST = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,17 @@ class Assumptions:
         """Reject what no account can be made of."""
         for name in NAMES:
             value = getattr(self, name)
-            if not 0 <= value < inf:
-                raise ConfigError(f"{name} is {value}; it must be a number of at least 0")
+            if not 0 <= value <= _LARGEST:
+                raise ConfigError(f"{name} is {value}; it must be from 0 to {_LARGEST:g}")
         for name in ("used", "load"):
             if getattr(self, name) > 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; a share is at most 1")
         for name in ("served", "load"):
-            if not getattr(self, name):
-                raise ConfigError(f"{name} is 0; what is never served has no price")
+            if getattr(self, name) < 1 / _LARGEST:
+                raise ConfigError(
+                    f"{name} is {getattr(self, name)}; it must be at least {1 / _LARGEST:g}, as "
+                    "what is never served has no price"
+                )
 
 
 NAMES = tuple(field.name for field in fields(Assumptions))

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jitrl.core import readings
-from jitrl.core.sentences import rule_id, scoped_id
-from jitrl.errors import RecordError
-from jitrl.stores import packing
+from jitrl.errors import InputError, RecordError
+from jitrl.stores import packing, rulebook, rulebook_reads
 from jitrl.stores.writes import scope_key, state_digest
-from jitrl.types import RULE_STATUSES, State
+from jitrl.types import RULE_STATUSES, Rule, State
 
 _SHOWN = 20
 """Findings of one kind that are listed; a count says how many more there are."""
@@ -145,7 +144,7 @@ def problems(db: sqlite3.Connection) -> Iterator[Problem]:
     for rule, query in _QUERIES:
         yield from _capped(rule, _found(db, query))
     yield from _capped("the digest of a state fits its text", _states(db))
-    yield from _capped("the id of a rule fits its text", _rules(db))
+    yield from _capped("rules and contrasts can be read back, with ids that fit", _rules(db))
     yield from _capped("what was read is pairs of a step and a text", _readings(db))
     yield from _capped("decisions can be read back, one for each step that has one", _decisions(db))
 
@@ -185,9 +184,24 @@ def _states(db: sqlite3.Connection) -> Iterator[str]:
 
 
 def _rules(db: sqlite3.Connection) -> Iterator[str]:
-    for key, text, scope in db.execute("SELECT key, text, scope FROM rule"):
-        if key not in (rule_id(text), scoped_id(text, scope)):
-            yield f"rule {key}"
+    for (memory,) in db.execute("SELECT id FROM memory").fetchall():
+        read = list[Rule]()
+        for (key,) in db.execute("SELECT key FROM rule WHERE memory_id = ?", (memory,)):
+            try:
+                for record in rulebook_reads.records(db, memory, ids=[key]):
+                    rulebook.check_rule(record.rule)
+                    read.append(record.rule)
+            except (InputError, RecordError) as error:
+                yield str(error)
+        try:
+            rulebook.check_parents({rule.id: rule.parents for rule in read}, read)
+        except InputError as error:
+            yield str(error)
+        for (key,) in db.execute("SELECT key FROM contrast WHERE memory_id = ?", (memory,)):
+            try:
+                rulebook_reads.contrasts(db, memory, ids=[key])
+            except RecordError as error:
+                yield str(error)
 
 
 def _readings(db: sqlite3.Connection) -> Iterator[str]:

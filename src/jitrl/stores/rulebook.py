@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -39,7 +39,7 @@ def add(
                 f"in scope {given[key].scope!r}; the id of its text there is "
                 f"{scoped_id(there.text, given[key].scope)!r}"
             )
-    _check_parents(db, memory_id, [given[key] for key in given if key not in known])
+    _check_rings(db, memory_id, [given[key] for key in given if key not in known])
     evidence = {
         key: tuple(e for e in rule.evidence if key not in known or e not in known[key].evidence)
         for key, rule in given.items()
@@ -64,10 +64,10 @@ def add(
 def put_record(db: sqlite3.Connection, memory_id: int, record: RuleRecord) -> bool:
     """Store a rule from elsewhere with its history, unless it is there; whether it was new."""
     rule = record.rule
-    _check_rule(rule)
+    check_rule(rule)
     if reads.records(db, memory_id, ids=[rule.id]):
         return False
-    _check_parents(db, memory_id, [rule])
+    _check_rings(db, memory_id, [rule])
     _check_evidence(db, memory_id, {e for c in record.changes for e in c.evidence}, ())
     row_id = _put_rule(db, memory_id, rule)
     for change in record.changes:
@@ -157,7 +157,7 @@ def _merged(rules: Sequence[Rule]) -> dict[str, Rule]:
     """Rules by id, checked; of those that say the same the first, with the evidence of all."""
     out: dict[str, Rule] = {}
     for rule in rules:
-        _check_rule(rule)
+        check_rule(rule)
         first = out.get(rule.id, rule)
         evidence = tuple(dict.fromkeys((*first.evidence, *rule.evidence)))
         out[rule.id] = replace(first, evidence=evidence)
@@ -193,7 +193,12 @@ def _said(contrast: Contrast) -> Contrast:
     return replace(contrast, scores=scores, created=0.0, version=0, principal="")
 
 
-def _check_rule(rule: Rule) -> None:
+def check_rule(rule: Rule) -> None:
+    """Refuse what can be no rule.
+
+    Raises:
+        InputError: With what to do.
+    """
     if not cleaned(rule.text):
         raise InputError(f"rule {rule.id!r} has the text {rule.text!r}; a rule is a sentence")
     if rule.id not in (rule_id(rule.text), scoped_id(rule.text, rule.scope)):
@@ -210,16 +215,15 @@ def _check_rule(rule: Rule) -> None:
     _check_status(rule.status)
 
 
-def _check_parents(db: sqlite3.Connection, memory_id: int, new: Sequence[Rule]) -> None:
+def check_parents(above: Mapping[str, Collection[str]], new: Iterable[Rule]) -> None:
     """Refuse new rules that stand for each other in a ring: none of them would be told.
+
+    Args:
+        above: Parents of all rules, the new ones among them.
 
     Raises:
         InputError: With the ring.
     """
-    if not any(rule.parents for rule in new):
-        return
-    above = {r.rule.id: r.rule.parents for r in reads.records(db, memory_id)}
-    above |= {rule.id: rule.parents for rule in new}
     for rule in new:
         ways: list[tuple[str, ...]] = [(rule.id,)]
         seen = set[str]()
@@ -232,6 +236,13 @@ def _check_parents(db: sqlite3.Connection, memory_id: int, new: Sequence[Rule]) 
                 if parent not in seen:
                     seen.add(parent)
                     ways.append((*way, parent))
+
+
+def _check_rings(db: sqlite3.Connection, memory_id: int, new: Sequence[Rule]) -> None:
+    above = {rule.id: rule.parents for rule in new}
+    while unseen := {p for parents in above.values() for p in parents if p not in above}:
+        above |= dict.fromkeys(unseen, ()) | reads.parents(db, memory_id, unseen)
+    check_parents(above, new)
 
 
 def _check_status(status: str) -> None:

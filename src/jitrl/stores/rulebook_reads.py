@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from jitrl.errors import StoreError
+from jitrl.errors import RecordError, StoreError
 from jitrl.stores.records import RuleRecord, since
 from jitrl.types import Contrast, Rule, RuleChange, RuleCounts, RuleStatus, RuleUse, ScoredUse
 
@@ -103,6 +103,15 @@ def row_ids(db: sqlite3.Connection, memory_id: int, ids: Iterable[str]) -> dict[
     return found
 
 
+def parents(
+    db: sqlite3.Connection, memory_id: int, ids: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    """Id of a rule → the rules that it was made of; unknown ones are left out."""
+    query = f"SELECT key, parents FROM rule WHERE memory_id = :memory AND key {_IN}"
+    found = db.execute(query, {"memory": memory_id, "ids": _json(ids)})
+    return {key: _texts(some) for key, some in found}
+
+
 def contrasts(
     db: sqlite3.Connection,
     memory_id: int,
@@ -115,7 +124,7 @@ def contrasts(
     named = "" if ids is None else f"AND k.key {_IN}"
     values = _values(memory_id, scope, ids) | {"task": task}
     found = db.execute(f"{_CONTRASTS} {named} ORDER BY k.id", values)
-    return tuple(Contrast(*c[:6], *map(_texts, c[6:9]), *c[9:]) for c in found)
+    return tuple(map(_contrast, found))
 
 
 def changed(
@@ -228,9 +237,25 @@ def _values(
 
 
 def _record(entries: list[tuple[Any, ...]]) -> RuleRecord:
+    """A rule with its history.
+
+    Raises:
+        RecordError: If it cannot be read.
+    """
+    try:
+        return _decoded(entries)
+    except (TypeError, ValueError) as error:  # of msgspec, too
+        raise RecordError(
+            f"rule {entries[0][1]!r} cannot be read: {error}; see: jitrl memory check"
+        ) from error
+
+
+def _decoded(entries: list[tuple[Any, ...]]) -> RuleRecord:
     changes = tuple(_change(entry) for entry in entries)
     last = changes[-1]
     _, key, text, scope, kind, entities, entry, author, parents = entries[0][:9]
+    if not all(isinstance(value, str) for value in (key, text, scope, kind, author)):
+        raise TypeError("a text of it is none")
     rule = Rule(
         key,
         text,
@@ -255,7 +280,21 @@ def _change(entry: tuple[Any, ...]) -> RuleChange:
     return RuleChange(entry[1], version, status, reason, principal, at, _texts(evidence))
 
 
+def _contrast(found: tuple[Any, ...]) -> Contrast:
+    try:
+        return Contrast(*found[:6], *map(_texts, found[6:9]), *found[9:])
+    except (TypeError, ValueError) as error:
+        raise RecordError(
+            f"contrast {found[0]!r} cannot be read: {error}; see: jitrl memory check"
+        ) from error
+
+
 def _use(rule: str, episode: str, told: int, chance: float, *steps: int) -> RuleUse:
+    if not 0.0 < chance < 1.0 and not (told and chance == 1.0):
+        raise RecordError(
+            f"rule {rule!r}, episode {episode!r}: told with a chance of {chance}; see: jitrl "
+            "memory check"
+        )
     return RuleUse(rule, episode, told == 1, chance, *steps)
 
 

@@ -123,8 +123,10 @@ class RuleStore(Store, Protocol):
         """
         ...
 
-    def rule_counts(self, success: float, *, until: int | None = None) -> Mapping[str, RuleCounts]:
-        """How each rule has fared; a score of ``success`` or more is a win."""
+    def rule_counts(
+        self, success: float, ids: Collection[str] | None = None, *, until: int | None = None
+    ) -> Mapping[str, RuleCounts]:
+        """How each rule has fared, or those of ``ids``; a score of ``success`` or more is a win."""
         ...
 
     def tainted(self, *, scope: str | None = None) -> Mapping[str, tuple[str, ...]]:

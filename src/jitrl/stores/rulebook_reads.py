@@ -172,9 +172,15 @@ def uses(
 
 
 def counts(
-    db: sqlite3.Connection, memory_id: int, success: float, until: int | None
+    db: sqlite3.Connection,
+    memory_id: int,
+    success: float,
+    ids: Collection[str] | None,
+    until: int | None,
 ) -> dict[str, RuleCounts]:
-    """How each rule of the memory has fared, in the order they came."""
+    """How each rule of the memory, or each of ``ids``, has fared, in the order they came."""
+    some = "" if ids is None else f"AND u.rule_id IN (SELECT id FROM rule WHERE key {_IN})"
+    named = "" if ids is None else f"AND r.key {_IN}"
     found = db.execute(
         f"""SELECT r.key, coalesce(s.uses, 0), coalesce(s.wins, 0), coalesce(s.held, 0),
             coalesce(s.held_wins, 0), coalesce(t.version, 0),
@@ -182,13 +188,13 @@ def counts(
         FROM rule r
         LEFT JOIN (SELECT rule_id, sum(told) AS uses, sum(told AND score >= :success) AS wins,
             sum(NOT told) AS held, sum(NOT told AND score >= :success) AS held_wins
-            FROM ({_SCORED}) GROUP BY rule_id) s ON s.rule_id = r.id
+            FROM ({_SCORED} {some}) GROUP BY rule_id) s ON s.rule_id = r.id
         LEFT JOIN (SELECT rule_id, max({_BROUGHT}) AS version FROM rule_use u
-            WHERE told AND {_BROUGHT} <= :until GROUP BY rule_id) t ON t.rule_id = r.id
-        WHERE r.memory_id = :memory AND EXISTS (SELECT 1 FROM change_rule
+            WHERE told AND {_BROUGHT} <= :until {some} GROUP BY rule_id) t ON t.rule_id = r.id
+        WHERE r.memory_id = :memory {named} AND EXISTS (SELECT 1 FROM change_rule
             WHERE rule_id = r.id AND version <= :until)
         ORDER BY r.id""",
-        _values(memory_id, None, None, until) | {"success": success - _ROUNDING},
+        _values(memory_id, None, ids, until) | {"success": success - _ROUNDING},
     )
     return {rule: RuleCounts(*numbers) for rule, *numbers in found}
 

@@ -105,8 +105,6 @@ class SQLiteStore:
         """Release the file; may be called twice."""
         self._db.close()
 
-    # --- writing ------------------------------------------------------------------------------
-
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Make all writes of the block one transaction: everything or nothing.
@@ -223,8 +221,6 @@ class SQLiteStore:
     def versions(self) -> Versions:
         """Its versions: names for them, going back to one, and which rows came from whom."""
         return Versions(self._db.reading, self._db.writing, self._id)
-
-    # --- reading ------------------------------------------------------------------------------
 
     def settings(self) -> dict[str, Any]:
         """What ``configure`` remembered; empty if nothing."""
@@ -372,10 +368,12 @@ class SQLiteStore:
         with self._db.reading() as db:
             return rulebook_reads.uses(db, self._id, ids, until)
 
-    def rule_counts(self, success: float, *, until: int | None = None) -> dict[str, RuleCounts]:
-        """How each rule has fared."""
+    def rule_counts(
+        self, success: float, ids: Collection[str] | None = None, *, until: int | None = None
+    ) -> dict[str, RuleCounts]:
+        """How each rule, or each of ``ids``, has fared."""
         with self._db.reading() as db:
-            return rulebook_reads.counts(db, self._id, success, until)
+            return rulebook_reads.counts(db, self._id, success, ids, until)
 
     def tainted(self, *, scope: str | None = None) -> dict[str, tuple[str, ...]]:
         """Rules that rest on episodes in quarantine, and which."""

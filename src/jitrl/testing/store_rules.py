@@ -261,6 +261,8 @@ class RulesContract(ABC):
             assert counts[rule.id].last_at > 0
             assert replace(counts[rule.id], last_at=0.0) == RuleCounts(3, 2, 2, 1, 6)
             assert counts[other.id] == RuleCounts()
+            assert store.rule_counts(0.5, [rule.id]) == {rule.id: counts[rule.id]}
+            assert store.rule_counts(0.5, []) == {}
             assert store.rule_counts(0.6)[rule.id].wins == 1
             episode = sample_episode("tenths", steps=10)
             tenths = Scored((0.1,) * 10, "x")  # their sum is a little less than 1

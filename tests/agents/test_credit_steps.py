@@ -12,7 +12,7 @@ from suggestible import WORLD, Suggestible, lived
 from test_written import Scribe
 
 from jitrl import registry
-from jitrl.agents.rulebook.contrasts import Contrast
+from jitrl.agents.rulebook.contrasts import Compared
 from jitrl.agents.rulebook.credit import by_contrast, differences, strategy
 from jitrl.agents.rulebook.written import written
 from jitrl.config import Environment, Memory, Run, Settings
@@ -73,7 +73,7 @@ OTHER_WAY = bad("hall:right", "attic:coat")
 
 
 def contrast(*attempts, good=GOOD):
-    return Contrast(GOAL, (good,), attempts, 1.0)
+    return Compared(GOAL, (good,), attempts, 1.0)
 
 
 def named(name, case, house=None, *, budget=20, writer=None, evaluator=None):
@@ -127,7 +127,7 @@ def test_steps_after_an_error_are_compared_where_place_and_context_are_the_same(
 
     good = rows(past("g", "empty:a", "a:b"), "first", "second")
     spoiled = rows(bad("empty:x", "x:y"), "first", "second")
-    assert [d.place for d in differences(Contrast(GOAL, (good,), (spoiled,), 1.0))] == [0, 1]
+    assert [d.place for d in differences(Compared(GOAL, (good,), (spoiled,), 1.0))] == [0, 1]
 
 
 def test_each_attempt_has_its_share_in_the_weight():

@@ -7,16 +7,15 @@ import pytest
 from pasts import past
 from test_written import Scribe
 
-from jitrl import types as stored
 from jitrl.agents.rulebook.cases import Case, case_of, read
 from jitrl.agents.rulebook.conflicts import disagree, settled
-from jitrl.agents.rulebook.contrasts import Contrast, contrast
+from jitrl.agents.rulebook.contrasts import Compared, contrast
 from jitrl.agents.rulebook.partings import partings
 from jitrl.agents.rulebook.shared import contradicts, lesson, way_of
 from jitrl.agents.rulebook.words import words
 from jitrl.agents.rulebook.written import written
 from jitrl.core.sentences import faults, rule_id
-from jitrl.types import State
+from jitrl.types import Contrast, State
 
 GOOD = past("g", "hall:open door", "attic:take lamp")
 LEFT = past("b1", "hall:wait", "hall:open door", "attic:sing", rewards=[0.0, 0.0, 0.0])
@@ -73,7 +72,7 @@ def test_a_rule_speaks_of_the_values_of_any_goal(goal, rule):
 
 
 def way(id, *steps, goal="Win.", kind=""):
-    found = stored.Contrast(id, "s", goal, kind, goal=goal)
+    found = Contrast(id, "s", goal, kind, goal=goal)
     return way_of(found, past(id, *steps, goal=goal, task=goal))
 
 
@@ -206,7 +205,7 @@ def test_characters_of_several_forms_are_one(goal):
     assert case.at(goal, State("hall"), ["wait"]).action == "wait"
 
 
-CASE = Contrast("Win.", (GOOD,), (LEFT,), 1.0)
+CASE = Compared("Win.", (GOOD,), (LEFT,), 1.0)
 RULE = "When you see the attic, take lamp"
 
 
@@ -223,10 +222,60 @@ def test_a_model_reads_both_kinds_of_attempts_and_the_rules_they_were_told():
     assert "- When in the hall, wait" in asked
 
 
-def test_what_is_no_rule_is_sent_back_once_with_the_reason_and_then_dropped():
+def walk(key, last, steps=15, score=0.0):
+    """The same long way, but for its last step."""
+    way = [
+        f"page {n} of the manual, with much to read on it:turn to the next page"
+        for n in range(steps - 1)
+    ]
+    return past(key, *way, f"the end:{last}", rewards=[*[0.0] * (steps - 1), score])
+
+
+@pytest.mark.parametrize("steps", [15, 60])
+def test_a_model_sees_how_each_attempt_ended_and_where_they_parted(steps):
+    good = walk("g", "close the book", steps, score=1.0)
+    bad = [walk(f"b{n}", f"tear page {n}", steps) for n in range(7)]
+    scribe = Scribe(rules())
+    written(scribe, Compared("Win.", (good,), tuple(bad), 1.0), 2, [])
+    asked = scribe.asked[0].text
+    assert "close the book" in asked
+    assert [n for n in range(7) if f"tear page {n}" in asked] == [0, 1, 2]
+    assert asked.count("A bad attempt") == 3
+    assert len(asked) < 7500
+
+
+def test_a_step_that_decides_is_shown_wherever_it_stands():
+    def lived(key, action, score):
+        way = [f"room {n} with a long description of all that is in it:go on" for n in range(80)]
+        way[40] = f"the fork in the middle of the way:{action}"
+        return past(key, *way, rewards=[*[0.0] * 79, score])
+
+    good = lived("g", "go left", 1.0)
+    bad = [lived(f"b{n}", f"go right {'on' * n}", 0.0) for n in range(4)]
+    scribe = Scribe(rules())
+    written(scribe, Compared("Win.", (good,), tuple(bad), 1.0), 2, [])
+    asked = scribe.asked[0].text
+    assert "go left" in asked
+    assert asked.count("41. At the fork") == 4
+    assert asked.count("80. At room 79") == 4
+    assert "\n…\n" in asked
+
+
+def test_bad_attempts_that_did_the_same_are_shown_once():
+    scribe = Scribe(rules())
+    written(scribe, Compared("Win.", (GOOD,), (LOST, LOST, LOST, LEFT), 1.0), 2, [])
+    assert scribe.asked[0].text.count("A bad attempt") == 2
+
+
+def test_what_is_no_rule_is_sent_back_once_with_the_reason_alone_and_then_dropped():
     scribe = Scribe(rules("Think more"), rules("Be careful", RULE))
     assert written(scribe, CASE, 2, []) == [RULE]
-    assert "- Think more (it says nothing that could be done otherwise)" in scribe.asked[1].text
+    again = scribe.asked[1].text
+    assert "- Think more (it says nothing that could be done otherwise)" in again
+    assert "Win." in again
+    assert "one imperative sentence with a condition" in again
+    assert '{"rules": [' in again
+    assert "attempt" not in again
     assert len(scribe.asked) == 2
 
 
@@ -263,7 +312,8 @@ def test_rules_that_can_both_be_followed_do_not_disagree(second):
 
 def test_a_word_that_only_one_side_names_settles_it():
     first, second = "When you see the list, take A", "When you see the list, take B"
-    found = settled(first, second, [{"show", "orders"}, {"all", "orders"}], [{"show", "coupons"}])
+    orders, coupons = [{"show", "orders"}, {"all", "orders"}], [{"show", "coupons"}, {"coupons"}]
+    found = settled(first, second, orders, coupons)
     assert found.by == "orders"
     assert found.text == "When you see the list: if “orders” is named, take A; otherwise take B"
 
@@ -282,11 +332,22 @@ def test_a_word_that_only_one_side_names_settles_it():
 )
 def test_a_settled_rule_is_neither_of_the_two(first, second):
     for a, b in ((first, second), (second, first)):
-        found = settled(a, b, [{"orders"}], [{"coupons"}])
+        found = settled(a, b, [{"orders"}] * 2, [{"coupons"}] * 2)
         assert rule_id(found.text) not in (rule_id(a), rule_id(b))
 
 
-def test_without_such_a_word_both_stay():
+@pytest.mark.parametrize(
+    ("cases", "others"),
+    [
+        ([{"show", "orders"}] * 2, [{"show", "orders"}] * 2),
+        ([{"orders"}, {"show"}], [{"coupons"}] * 2),
+        ([{"orders"}, {"orders"}], [{"coupons"}, {"coupons", "orders"}]),
+        ([{"the", "all"}] * 2, [{"coupons"}] * 2),
+        ([{"orders"}], [{"coupons"}] * 2),
+        ([{"orders"}] * 2, [{"coupons"}]),
+        ([], [{"coupons"}] * 2),
+    ],
+)
+def test_without_such_a_word_of_two_tasks_a_side_both_stay(cases, others):
     first, second = "When you see the list, take A", "When you see the list, take B"
-    assert settled(first, second, [{"show", "orders"}], [{"show", "orders"}]) is None
-    assert settled(first, second, [], [{"show"}]) is None
+    assert settled(first, second, cases, others) is None

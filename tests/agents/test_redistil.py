@@ -6,8 +6,10 @@ import pytest
 from pasts import episode, put
 from test_written import Scribe
 
+from jitrl.agents.rulebook.credit import by_contrast
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.redistil import redistil
+from jitrl.agents.rulebook.settling import enter
 from jitrl.core.credit import derive_rows
 from jitrl.core.sentences import rule_id
 from jitrl.stores.sqlite import SQLiteStore
@@ -19,7 +21,7 @@ OTHER = "When you see the attic, take ladder"
 
 def contrast(id="c1", **more):
     said = {"good": ("g",), "bad": ("b",), "scores": (1.0, 0.0), "goal": "Win.", **more}
-    return Contrast(id, "s", "t", round=1, **said)
+    return Contrast(id, "s", said.pop("task", "t"), round=1, **said)
 
 
 @pytest.fixture
@@ -124,13 +126,26 @@ BOTH = "When you see the attic: if “attic” is named, take lamp; otherwise do
 
 
 def disputed(path):
-    """An active rule of attempts that name the attic, and a model that says the opposite."""
+    """An active rule of tasks that name the attic; of two others a model says the opposite."""
     with SQLiteStore(path) as store:
-        clear, named = contrast("c1", goal="Win."), contrast("c2", goal="Clear the attic.")
-        store.add_rules([], [clear, named])
-        store.add_rules([Rule(rule_id(TAKE), TAKE, "s", evidence=("c2",), status="active")])
-        distiller = Distiller(store, writer(LEAVE), 2)
-        list(redistil(distiller, [clear]))
+        put(
+            store,
+            episode("g2", "hall:open door", "attic:take lamp", task="t2"),
+            episode("b2", "hall:open door", "attic:sing", task="t2", rewards=[0.0, 0.0]),
+        )
+        other = {"task": "t2", "good": ("g2",), "bad": ("b2",)}
+        taught = [contrast("c1", goal="Win."), contrast("c2", goal="Lose.", **other)]
+        named = [
+            contrast("c3", goal="Clear the attic."),
+            contrast("c4", goal="Paint the attic.", **other),
+        ]
+        store.add_rules([], [*taught, *named])
+        store.add_rules(
+            [Rule(rule_id(TAKE), TAKE, "s", "", evidence=("c3", "c4"), status="active")]
+        )
+        list(redistil(Distiller(store, writer(LEAVE), 2), taught[:1]))
+        assert store.rule(rule_id(TAKE)).status == "candidate"  # of one task nothing is learned
+        list(redistil(Distiller(store, writer(LEAVE), 2), taught[1:]))
         return {rule.text: rule for rule in store.rules()}
 
 
@@ -155,13 +170,49 @@ def test_rules_that_disagree_stay_where_what_settles_them_is_told_nobody(path, s
         TAKE: "candidate",
         LEAVE: "candidate",
     }
-    assert f"{rule_id(BOTH)} says both, but is told nobody" in found[TAKE].reason
+    assert found[TAKE].reason.startswith(f"disagrees with {rule_id(LEAVE)}")
 
 
-@pytest.mark.parametrize("tells", [False, True])
-def test_a_model_is_told_the_steps_that_were_found_only_where_that_is_asked_for(store, tells):
+def test_a_rule_that_gains_a_task_is_settled_and_one_that_gains_nothing_is_let_be(path):
+    found = disputed(path)
+    with SQLiteStore(path) as store:
+        store.set_rule_status("candidate", [found[TAKE].id, found[LEAVE].id])
+        store.set_rule_status("active", [found[TAKE].id])
+        store.set_rule_status("retired", [found[BOTH].id])
+        head = store.head()
+        list(redistil(Distiller(store, writer(LEAVE), 2), store.contrasts(ids=["c1"])))
+        assert store.head() == head
+
+
+def test_rules_of_two_types_of_task_are_not_made_one(path):
+    with SQLiteStore(path) as store:
+        both = ("c3", "c4")
+        store.add_rules([], [contrast(id, goal="Clear the attic.", task=id) for id in both])
+        store.add_rules([Rule(rule_id(TAKE), TAKE, "s", "x", evidence=both)])
+        other = [contrast(id, task=id) for id in ("c5", "c6")]
+        enter(store, Rule(rule_id(LEAVE), LEAVE, "s", evidence=("c5", "c6")), other, reason="new")
+        assert {rule.text: rule.status for rule in store.rules()} == {
+            TAKE: "candidate",
+            LEAVE: "candidate",
+        }
+
+
+def test_rules_by_comparison_that_disagree_are_candidates_and_never_made_one(store):
+    texts = [f"When you see the attic, take {what}" for what in ("lamp", "rope")]
+    for n, text in enumerate(texts):
+        taught = [contrast(f"{n}{m}", task=f"t{n}{m}", goal=f"Case {n}") for m in "ab"]
+        store.add_rules([], taught)
+        rule = Rule(rule_id(text), text, "s", status="active", evidence=(f"{n}a", f"{n}b"))
+        enter(store, rule, reason="new")
+    assert {rule.text: rule.status for rule in store.rules()} == dict.fromkeys(texts, "candidate")
+
+
+@pytest.mark.parametrize(
+    ("credit", "tells"), [(by_contrast, False), (lambda compared: by_contrast(compared), True)]
+)
+def test_a_model_is_told_steps_unless_a_comparison_found_them(store, credit, tells):
     scribe = writer(RULE)
-    distiller = Distiller(store, scribe, 2, tells_steps=tells)
+    distiller = Distiller(store, scribe, 2, credit=credit)
     list(redistil(distiller, store.contrasts()))
     assert ("made the difference was what" in scribe.asked[0].text) is tells
 

@@ -82,13 +82,14 @@ def test_a_candidate_is_told_in_half_of_the_episodes_and_logged_in_all(store):
         assert (use.rule, use.told, use.chance) == (rule, is_told, 0.5)
 
 
-def test_candidates_of_one_contrast_are_told_together_or_not_at_all(store):
+def test_candidates_of_one_contrast_are_each_told_by_a_draw_of_their_own(store):
     first = plant(store, f"{RIGHT}, take push1")
     second = plant(store, f"{RIGHT.replace('stage0', 'stage1')}, take push0")
-    for seed in range(20):
-        lines = begun(agent(store), seed)._told.lines
-        assert {line.rule.id for line in lines} == {first, second}
-        assert len({line.told for line in lines}) == 1
+    seen = list[bool]()
+    for seed in range(200):
+        told = {line.rule.id: line.told for line in begun(agent(store), seed)._told.lines}
+        seen.append(told[first] == told[second])
+    assert 80 <= sum(seen) <= 120
 
 
 def used(store, rule, told, score, *, number):
@@ -111,7 +112,7 @@ def test_a_candidate_is_told_the_more_the_more_it_promises(store, helps, least, 
 
 @pytest.mark.parametrize(("wins", "status"), [(5, "candidate"), (3, "retired")])
 def test_past_its_trial_a_candidate_stays_as_long_as_it_seems_to_help(store, wins, status):
-    rule, gates = plant(store, f"{RIGHT}, take push1"), Gates(trial=12)
+    rule, gates = plant(store, f"{RIGHT}, take push1"), Gates(trial=12, grace=12)
     for n in range(11):
         used(store, rule, n % 2 == 0, float(n // 2 < wins if n % 2 == 0 else n // 2 < 4), number=n)
     learning = agent(store).learning
@@ -165,6 +166,21 @@ def test_a_step_that_tasks_share_becomes_a_rule_of_them_all_beside_their_own(sto
     assert wide.parents == (first.id, second.id)
     assert set(wide.evidence) == {*first.evidence, *second.evidence}
     assert wide.entities == ("order",)
+
+
+def test_new_rules_of_all_kinds_are_counted_and_known_ones_are_not(store):
+    """Two steps made the difference, and both are those of another task, too."""
+    book = agent(store, attempts=3, distil=2)
+    for name, goal in {"a": "Cancel order 91", "b": "Put order 7 on hold"}.items():
+        good, lost = ("menu:sales", "list:open"), ("menu:stock", "hall:wait")
+        half = ("menu:sales", "list:close")
+        for n, (steps, score) in enumerate(((good, 1.0), (lost, 0.0), (half, 0.0))):
+            lived = episode(f"{name}{n}", *steps, task=name, goal=goal, rewards=[0.0, score])
+            put(store, lived)
+        known = {rule.id for rule in store.rules()}
+        book.learning.after(Task(name, goal, "s", "kind"), [])
+        assert len({rule.id for rule in store.rules()} - known) == 2
+    assert sum("..." in rule.text for rule in store.rules()) == 1
 
 
 def test_a_wide_candidate_is_narrowed_by_a_task_that_speaks_against_it(store):

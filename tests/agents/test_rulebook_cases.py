@@ -11,7 +11,7 @@ from pasts import episode, past, put
 from suggestible import Suggestible, lived
 from test_written import Scribe
 
-from jitrl.agents.rulebook.contrasts import Contrast as Attempts
+from jitrl.agents.rulebook.contrasts import Compared
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.learning import Learning
 from jitrl.agents.rulebook.written import written
@@ -92,7 +92,7 @@ def test_no_prompt_holds_an_escaped_letter(store):
     assert rule in said
     good, bad = (past(key, f"大厅:{do}", goal="部署") for key, do in (("g", "运行"), ("b", "等")))
     scribe = Scribe(json.dumps({"rules": [rule]}))
-    written(scribe, Attempts("部署", (good,), (bad,), 1.0), 2, [rule])
+    written(scribe, Compared("部署", (good,), (bad,), 1.0), 2, [rule])
     assert rule in scribe.asked[0].text
     assert "\\u" not in said + scribe.asked[0].text + scribe.asked[0].system
 

@@ -108,6 +108,29 @@ def test_a_rule_is_retired_and_restored_to_what_it_was(jitrl, file):
         assert store.rule(ID).status == "active"
 
 
+def test_what_is_added_or_restored_beside_what_it_disagrees_with_makes_candidates_of_both(
+    jitrl, file
+):
+    active, against = "When you see the till, open it", "When you see the till, do not open it"
+    with SQLiteStore(file) as store:
+        store.add_rules([Rule(rule_id(active), active, "shop", "orders", status="active")])
+    said = jitrl("add", file, against, "--scope", "shop", "--principal", "ann")[2]
+    assert f"{rule_id(against)} disagrees with {rule_id(active)}: all of them are" in said
+    with SQLiteStore(file) as store:
+        there = store.rule(rule_id(active))
+        assert (there.status, there.reason) == (
+            "candidate",
+            f"disagrees with {rule_id(against)}: each has to prove itself",
+        )
+        assert store.rule_history(there.id)[-1].principal == "ann"
+        store.set_rule_status("retired", [rule_id(against)])
+        store.set_rule_status("active", [rule_id(active)])
+    out = json.loads(jitrl("restore", file, rule_id(against), "--json")[1])
+    assert out["disagrees_with"] == {rule_id(against): [rule_id(active)]}
+    with SQLiteStore(file) as store:
+        assert {store.rule(rule_id(text)).status for text in (active, against)} == {"candidate"}
+
+
 def test_a_rule_that_another_stands_for_is_restored_with_a_word_of_it(jitrl, file):
     text = "When the goal names an order or a bill, open the list of orders"
     wide = Rule(rule_id(text), text, "shop", "orders", evidence=("c",), parents=(ID,))
@@ -130,7 +153,12 @@ def test_a_rule_that_another_stands_for_is_restored_with_a_word_of_it(jitrl, fil
 def test_a_rule_is_added_by_hand_once_and_only_if_it_is_one(jitrl, file):
     text = "当输入包含日期时，先统一成 YYYY-MM-DD 再处理"
     first = json.loads(jitrl("add", file, text, "--scope", "shop", "--json")[1])
-    assert first == {"schema": "jitrl.rules.add/1", "id": rule_id(text), "new": True}
+    assert first == {
+        "schema": "jitrl.rules.add/1",
+        "id": rule_id(text),
+        "new": True,
+        "disagrees_with": [],
+    }
     again = jitrl("add", file, f"  {text}。", "--scope", "shop", "--json")
     assert json.loads(again[1])["new"] is False
     code, _, err = jitrl("add", file, "Think more")

@@ -4,16 +4,7 @@ import numpy as np
 import pytest
 
 from jitrl.core.effect import Use
-from jitrl.core.gates import (
-    Gates,
-    admitted,
-    gates_of,
-    given_up,
-    helped_on,
-    measure,
-    outdone,
-    surplus,
-)
+from jitrl.core.gates import Gates, gates_of, helped_on, judged, measure, outdone, surplus
 
 GATES = Gates()
 
@@ -31,36 +22,33 @@ def trial(seed, base, effect, uses=80, tasks=4):
 def fate(uses):
     """What became of a candidate whose gates are tried after every episode, and when."""
     for n in range(1, len(uses) + 1):
-        seen = measure(uses[:n], GATES)
-        if admitted(uses[:n], GATES, seen).keeps:
-            return "in", n
-        if not given_up(uses[:n], GATES, seen).keeps:
-            return "out", n
-    return "waits", len(uses)
+        status = judged(uses[:n], "candidate", GATES).status
+        if status != "candidate":
+            return status, n
+    return "candidate", len(uses)
 
 
 def test_a_rule_that_helped_once_by_luck_is_not_admitted():
     lucky = [Use(True, 0.5, 1.0, "a"), Use(False, 0.5, 0.0, "b")]
-    assert not admitted(lucky, GATES, measure(lucky, GATES)).keeps
+    assert judged(lucky, "candidate", GATES).status == "candidate"
     fates = [fate(trial(seed, 0.5, 0.0))[0] for seed in range(40)]
-    assert fates.count("in") <= 0.05 * len(fates) + 1
+    assert fates.count("active") <= 0.05 * len(fates) + 1
 
 
 def test_a_rule_that_helps_is_admitted_within_its_trial():
-    assert [fate(trial(seed, 0.3, 0.5))[0] for seed in range(10)].count("in") >= 9
+    assert [fate(trial(seed, 0.3, 0.5))[0] for seed in range(10)].count("active") >= 9
 
 
 def test_a_rule_that_does_harm_goes_within_its_trial():
     fates = [fate(trial(seed, 0.7, -0.6)) for seed in range(10)]
-    assert all(word == "out" for word, _ in fates)
+    assert all(word == "retired" for word, _ in fates)
     assert max(n for _, n in fates) <= 60
 
 
 def test_helping_on_one_task_alone_is_not_enough():
     uses = trial(0, 0.1, 0.8, tasks=1)
-    verdict = admitted(uses, GATES, measure(uses, GATES))
-    assert not verdict.keeps
-    assert verdict.reason.startswith("helped on 1 of 2 tasks")
+    assert judged(uses, "candidate", Gates(trial=1000)).status == "candidate"
+    assert judged(uses, "candidate", Gates(tasks=1)).status == "active"
 
 
 def test_tasks_on_which_only_one_arm_was_seen_prove_nothing():
@@ -68,11 +56,42 @@ def test_tasks_on_which_only_one_arm_was_seen_prove_nothing():
     assert helped_on(uses) == ["b"]
 
 
-def test_told_often_and_each_time_with_a_score_of_0_a_rule_goes():
-    uses = [Use(n % 2 == 1, 0.5, 0.0, "a") for n in range(2 * GATES.idle)]
-    verdict = given_up(uses, GATES, measure(uses, GATES))
-    assert (verdict.keeps, verdict.reason) == (False, "told 20 times, each time with a score of 0")
-    assert given_up(uses[2:], GATES, measure(uses[2:], GATES)).keeps
+def alternating(told, held, uses):
+    return [Use(n % 2 == 1, 0.5, told if n % 2 else held, "a") for n in range(uses)]
+
+
+@pytest.mark.parametrize("status", ["candidate", "active"])
+@pytest.mark.parametrize(("told", "held"), [(0.0, 0.0), (0.4, 0.4), (0.3, 0.4)])
+def test_told_often_without_a_win_and_without_help_a_rule_goes(status, told, held):
+    uses = alternating(told, held, 2 * GATES.idle)
+    verdict = judged(uses, status, GATES)
+    assert verdict.status == "retired"
+    assert verdict.reason == "told 20 times without a win, and no better than held out"
+    assert judged(uses[2:], status, GATES).status == status
+
+
+@pytest.mark.parametrize(
+    ("told", "held", "success"), [(1.0, 1.0, 1.0), (0.4, 0.2, 1.0), (0.4, 0.4, 0.4)]
+)
+def test_a_rule_that_wins_or_does_better_than_without_it_does_not_age_out(told, held, success):
+    uses = alternating(told, held, 2 * GATES.idle)
+    assert judged(uses, "active", GATES, success=success).status == "active"
+
+
+def test_within_its_grace_a_rule_goes_only_if_it_is_proved_to_do_harm():
+    early = Gates(idle=2, trial=4, grace=30)
+    for uses in (alternating(0.0, 0.0, 29), alternating(0.0, 0.1, 29)):
+        assert judged(uses, "candidate", early).status == "candidate"
+        assert judged([*uses, uses[0]], "candidate", early).status == "retired"
+    harm = judged(alternating(0.0, 1.0, 29), "candidate", early)
+    assert harm.status == "retired"
+    assert harm.reason.startswith("does harm: -")
+
+
+@pytest.mark.parametrize("status", ["retired", "quarantined"])
+def test_what_is_told_nobody_is_not_judged(status):
+    assert judged(trial(0, 0.3, 0.5), status, GATES).status == status
+    assert judged(alternating(0.0, 1.0, 60), status, GATES).status == status
 
 
 def test_the_lowest_bounds_go_but_none_in_its_grace_and_none_that_is_proved():

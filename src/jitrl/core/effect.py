@@ -5,10 +5,11 @@ episode's score y in [0, 1] and a baseline h that was settled before it,
 
     x = (y - h) / p  if it was told, and  -(y - h) / (1 - p)  if it was held out.
 
-Given all that came before, the mean of x is the effect, whatever h is, whichever rules were told
-beside it, and however scores drift. The bounds come from betting on x: the wealth of a bettor who
-bets against an effect that is the true one grows beyond 1 / alpha with a chance of at most alpha,
-at any time. So they may be looked at after every episode, and a rule may be dropped at any look.
+Given all that came before, the mean of x is the effect, whatever h is and however scores drift. It
+is the effect of this alone, whatever is told beside it, as long as each is drawn by itself. The
+bounds come from betting on x: the wealth of a bettor who bets against an effect that is the true
+one grows beyond 1 / alpha with a chance of at most alpha, at any time. So they may be looked at
+after every episode, and a rule may be dropped at any look.
 
 Sources: Robins, Rotnitzky, Zhao, *Estimation of regression coefficients when some regressors are
 not always observed* (1994), for x; Waudby-Smith, Ramdas, *Estimating means of bounded random

@@ -3,8 +3,8 @@
 A new rule is a candidate. It is told in half of the episodes it fits at first, by a draw, and in
 more or fewer of them by what it shows. It becomes active once the bounds of its effect leave 0
 behind and it helped on two different tasks; that takes long where effects are small, so until then
-it stays as long as it seems to help. An active rule is
-still held out now and then, so its effect stays known, and goes when it stops paying. The bounds
+it stays as long as it seems to help. An active rule is still held out now and then, so its effect
+stays known, and goes when it stops paying. What is told often without a win ages out. The bounds
 hold at all looks together (core.effect), so the gates may be tried after every episode: a rule
 without any effect is ever admitted with a chance of at most ``alpha / 2``.
 """
@@ -17,9 +17,10 @@ from dataclasses import dataclass, fields
 from jitrl.core.effect import Effect, Use, effect
 from jitrl.core.rule import check_number
 from jitrl.core.rules import lowest
-from jitrl.types import ScoredUse
+from jitrl.types import RuleStatus, ScoredUse
 
 _LEAST_ALPHA = 1e-12  # below, bounds say nothing that a number can hold
+_ROUNDING = 1e-9  # of a sum of rewards
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,13 @@ class Gates:
     Attributes:
         alpha: Of the bounds of an effect.
         tasks: Different tasks on which a rule must have helped to be admitted.
-        trial: Uses of a candidate from which on it goes once its mean effect is not above 0.
-        grace: Uses within which an active rule goes only if it is proved to do harm.
+        trial: Uses of a candidate, told or held out, from which on it goes once its mean effect is
+            not above 0.
+        grace: Uses, told or held out, within which a rule goes only if it is proved to do harm.
         bottom: Share of the active rules past their grace that goes each round, the lowest bounds
             first, as long as those are not above 0.
-        idle: Told so often, each time with a score of 0, a rule goes.
+        idle: Told so often without a win, and with scores no better than where it was held out, a
+            rule past its grace goes.
         most: Candidates and active rules of a scope that are kept; above, those past their grace
             go, the lowest bounds first.
 
@@ -85,28 +88,65 @@ def gates_of(given: object) -> Gates | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a gate says of a rule.
+class Judged:
+    """What the gates make of a rule.
 
     Attributes:
-        keeps: Whether the rule stays, or comes in.
-        reason: Why, with the numbers it rests on.
+        status: What it has from now on.
+        reason: Why, with the numbers it rests on; "" where it stays what it was.
     """
 
-    keeps: bool
-    reason: str
+    status: RuleStatus
+    reason: str = ""
 
 
-def admitted(uses: Sequence[Use], gates: Gates, measured: Effect) -> Verdict:
-    """Whether a candidate becomes active."""
-    helped = helped_on(uses)
-    if measured.low <= 0.0:
-        return Verdict(False, f"effect not above 0: {_said(measured)}")
-    if len(helped) < gates.tasks:
-        return Verdict(
-            False, f"helped on {len(helped)} of {_many(gates.tasks, 'task')}: {_said(measured)}"
-        )
-    return Verdict(True, f"effect {_said(measured)}, on {_many(len(helped), 'task')}")
+def judged(
+    uses: Sequence[Use], status: RuleStatus, gates: Gates, *, success: float = 1.0
+) -> Judged:
+    """Whether a rule comes in, stays or goes, by what it did itself.
+
+    Within its grace a rule goes only if it is proved to do harm. Only candidates and active rules
+    are judged; any other keeps its status.
+
+    Args:
+        uses: All that were drawn, oldest first.
+        success: Least score of a win.
+    """
+    if status not in ("candidate", "active"):
+        return Judged(status)
+    found, n = measure(uses, gates), len(uses)
+    if found.high < 0.0:
+        return Judged("retired", f"does harm: {_said(found)}")
+    lacks = _lacks(uses, gates, found)
+    if status == "candidate" and not lacks:
+        on = _many(len(helped_on(uses)), "task")
+        return Judged("active", f"effect {_said(found)}, on {on}")
+    if n < gates.grace:
+        return Judged(status)
+    if found.given >= gates.idle and found.low <= 0.0 and not _pays(uses, success):
+        told = _many(found.given, "time")
+        return Judged("retired", f"told {told} without a win, and no better than held out")
+    if status == "candidate" and n >= gates.trial and found.mean <= 0.0:
+        return Judged("retired", f"no help in {_many(n, 'use')}: {lacks}")
+    return Judged(status)
+
+
+def _lacks(uses: Sequence[Use], gates: Gates, found: Effect) -> str:
+    """What a candidate has not shown yet; "" if it has shown enough to become active."""
+    if found.low <= 0.0:
+        return f"effect not above 0: {_said(found)}"
+    helped = len(helped_on(uses))
+    if helped < gates.tasks:
+        return f"helped on {helped} of {_many(gates.tasks, 'task')}: {_said(found)}"
+    return ""
+
+
+def _pays(uses: Sequence[Use], success: float) -> bool:
+    """Whether a rule won where it was told, or did better there than where it was held out."""
+    told, held = ([use.score for use in uses if use.given is given] for given in (True, False))
+    if max(told, default=0.0) >= success - _ROUNDING:
+        return True
+    return bool(told and held) and sum(told) / len(told) > sum(held) / len(held)
 
 
 def helped_on(uses: Sequence[Use]) -> list[str]:
@@ -119,16 +159,6 @@ def helped_on(uses: Sequence[Use]) -> list[str]:
         for task, (without, told) in scores.items()
         if told and without and sum(told) / len(told) > sum(without) / len(without)
     ]
-
-
-def given_up(uses: Sequence[Use], gates: Gates, measured: Effect) -> Verdict:
-    """Whether a candidate or an active rule stays, by its own effect."""
-    told = [use for use in uses if use.given]
-    if measured.high < 0.0:
-        return Verdict(False, f"does harm: {_said(measured)}")
-    if len(told) >= gates.idle and not any(use.score for use in told):
-        return Verdict(False, f"told {_many(len(told), 'time')}, each time with a score of 0")
-    return Verdict(True, "")
 
 
 def outdone(measured: Mapping[str, Effect], gates: Gates) -> list[str]:

@@ -16,6 +16,7 @@ class Questions:
     Attributes:
         decisive: Where steps are known that made the difference.
         score: What a single attempt's steps are scored by.
+        form: What a rule must be, and the form of the answer.
         faults: What is wrong with a sentence that is no rule.
     """
 
@@ -26,6 +27,7 @@ class Questions:
     none: str
     decisive: str
     score: str
+    form: str
     fault: str
     mend: str
     faults: Mapping[Fault, str]
@@ -37,12 +39,9 @@ ENGLISH = Questions(
     good="A good attempt, score {score:.2f}:",
     bad="A bad attempt, score {score:.2f}:",
     distil="{attempts}\n\nRules that they were told:\n{told}\n\nWrite at most {most} new rules "
-    "that would have turned the bad attempts into good ones. Each is one imperative sentence with "
-    "a condition that can be checked, such as: When the input contains a date, first write it as "
-    "YYYY-MM-DD. Name actions as they are written above, and say nothing of the attempts. Values "
-    "that belong to this task alone (names, numbers) must not occur. If nothing follows, write "
-    "none. "
-    'Answer with JSON such as {{"rules": ["When …, …"]}}.',
+    "that would have turned the bad attempts into good ones. Name actions as they are written "
+    "above, and say nothing of the attempts. Values that belong to this task alone (names, "
+    "numbers) must not occur. If nothing follows, write none. {form}",
     none="- none",
     decisive="What made the difference was what the good attempt did at these steps:\n{steps}",
     score="The goal: {goal}\n\nAn attempt, score {score:.2f}:\n{steps}\n\nScore each step with a "
@@ -51,7 +50,11 @@ ENGLISH = Questions(
     'certain that is. Answer with JSON alone: {{"scores": [{n} whole numbers, in the order of the '
     "steps]}}",
     fault="- {rule} ({why})",
-    mend="These are no rules:\n{faults}\nWrite them again as rules, or leave them out.",
+    form="Each rule is one imperative sentence with a condition that can be checked, such as: "
+    "When the input contains a date, first write it as YYYY-MM-DD. Answer with JSON such as "
+    '{"rules": ["When …, …"]}.',
+    mend="You wrote these for tasks such as: {goal}\nThey are no rules:\n{faults}\n"
+    "Write them again as rules, at most {most}, or leave them out. {form}",
     faults={
         "empty": "it is empty",
         "too long": "it is too long",
@@ -69,9 +72,8 @@ CHINESE = Questions(
     bad="一次差的尝试，得分 {score:.2f}：",
     distil="{attempts}\n\n当时给出的规则：\n{told}\n\n请最多写 {most} 条新规则，"
     "使差的尝试变成好的尝试。"
-    "每条是一个祈使句，带有可以检查的条件，例如：当输入包含日期时，先统一成 YYYY-MM-DD。"
     "动作请照上文原样写出，不要评论这些尝试，也不要写只属于这个任务的值（名称、数字）。"
-    '如果得不出规则，就不写。用 JSON 回答，例如 {{"rules": ["当……时，……"]}}。',
+    "如果得不出规则，就不写。{form}",
     none="- 无",
     decisive="起决定作用的是好的尝试在以下步骤的做法：\n{steps}",
     score="目标：{goal}\n\n一次尝试，得分 {score:.2f}：\n{steps}\n\n"
@@ -79,7 +81,10 @@ CHINESE = Questions(
     "没有效果或只是绕路为 0；大小表示把握。"
     '只用 JSON 回答：{{"scores": [按步骤顺序的 {n} 个整数]}}',
     fault="- {rule}（{why}）",
-    mend="以下不是规则：\n{faults}\n请改写成规则，或者去掉。",
+    form="每条规则是一个祈使句，带有可以检查的条件，例如：当输入包含日期时，"
+    '先统一成 YYYY-MM-DD。用 JSON 回答，例如 {"rules": ["当……时，……"]}。',
+    mend="以下是你为这样的任务写的：{goal}\n它们不是规则：\n{faults}\n"
+    "请改写成规则（最多 {most} 条），或者去掉。{form}",
     faults={
         "empty": "为空",
         "too long": "太长",

@@ -83,7 +83,7 @@ def rulebook(
             distilled.
         gap: Least difference between the best and the worst of a round that teaches.
         threshold: Least score of the best.
-        distil: Rules of one round at most.
+        distil: New rules of one round at most, of all kinds together.
         told: Rules that an episode is told at most; with 0 they are learned only.
         tokens: Room for them in a prompt, in tokens, about.
         overlap: Share of a rule's key words that a goal must name.
@@ -137,16 +137,14 @@ def rulebook(
     named = strategy(
         credit, writer=author_model, evaluator=evaluator, replays=replays, budget=credit_budget
     )
-    distiller = Distiller(
-        store, author_model, distil, status, credit=named, tells_steps=credit != "contrast"
-    )
+    distiller = Distiller(store, author_model, distil, status, named=(), credit=named)
     return Rulebook(
         name,
         memory,
         store,
         prior_of(name, temperature, choose),
         Telling(told, tokens, overlap, explore, holdout, success, finder),
-        Learning(store, distiller, limits, attempts, gap=gap, threshold=threshold),
+        Learning(store, distiller, limits, attempts, gap=gap, threshold=threshold, success=success),
         scores,
     )
 

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from jitrl.agents.rulebook.cases import Case, read
 from jitrl.agents.rulebook.words import words
-from jitrl.core.rules import signature
+from jitrl.core.rules import SAY_LITTLE, signature
 from jitrl.core.sentences import parts
 from jitrl.core.similarity import words as words_of
 from jitrl.types import Rule
 
 _NEAR = 0.8  # share of words that two conditions have in common to be one case
+_TASKS = 2  # on each side, at least, from which a word that tells them apart is learned
 _QUOTED = re.compile(r"“.+?”")
 _AGAINST = re.compile(
     r"\b(?:not|never|don't|do not|avoid|instead of|without|skip|no)\b"
@@ -111,14 +112,18 @@ def settled(
 ) -> Settled | None:
     """One rule with a condition that tells the cases of the two apart; ``None`` if none does.
 
+    It is a word that all goals of the first name and none of the second. Of a single goal each
+    nearly any word does that, so each rule must rest on two or more.
+
     Args:
-        cases: Words of the goal of each contrast that the first rule rests on.
+        cases: Words of the goal of each task that the first rule rests on.
         others: The same for the second.
     """
     a, b = parts(first), parts(second)
-    if a is None or b is None or not cases or not others:
+    if a is None or b is None or min(len(cases), len(others)) < _TASKS:
         return None
     always = frozenset.intersection(*map(frozenset, cases)) - frozenset().union(*others)
+    always -= SAY_LITTLE
     if not always:
         return None
     by = max(sorted(always), key=len)

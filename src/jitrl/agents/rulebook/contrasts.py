@@ -11,7 +11,7 @@ _GOOD = 3  # of the best attempts, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class Compared:
     """Good and bad attempts at one task; what rules are distilled from.
 
     Attributes:
@@ -26,7 +26,7 @@ class Contrast:
     gap: float
 
 
-def contrast(attempts: Sequence[PastEpisode], *, gap: float, threshold: float) -> Contrast | str:
+def contrast(attempts: Sequence[PastEpisode], *, gap: float, threshold: float) -> Compared | str:
     """The contrast of a round of attempts at one task, or why there is none.
 
     Good are up to three that reach ``threshold`` and are nearer to the best than to the worst; bad
@@ -47,4 +47,4 @@ def contrast(attempts: Sequence[PastEpisode], *, gap: float, threshold: float) -
     middle = (best + worst) / 2.0
     good = [a for a in order if a.score >= max(threshold, middle)][:_GOOD]
     bad = [a for a in reversed(order) if a.score < middle]
-    return Contrast(attempts[0].goal, tuple(good), tuple(bad), best - worst)
+    return Compared(attempts[0].goal, tuple(good), tuple(bad), best - worst)

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from jitrl.agents.rulebook.contrasts import Contrast
+from jitrl.agents.rulebook.contrasts import Compared
 from jitrl.agents.rulebook.partings import Parting, partings
 from jitrl.agents.rulebook.stepscores import StepScores
-from jitrl.agents.rulebook.substitution import Trials
+from jitrl.agents.rulebook.substitution import Trial
 from jitrl.errors import ConfigError
 from jitrl.ports import Evaluator, Writer
 from jitrl.ports.replay import Replays
@@ -42,7 +42,7 @@ class Decisive:
     weight: float
 
 
-Credit = Callable[[Contrast], tuple[Decisive, ...]]
+Credit = Callable[[Compared], tuple[Decisive, ...]]
 """Names the decisive steps of a contrast, those with most weight first."""
 
 
@@ -95,17 +95,17 @@ def strategy(
         )
     replays()  # refuses where nothing may be played again; opens nothing
     is_lazy = name == "mixed"
-    other = Substitution(Trials(replays, evaluator, budget), is_lazy=is_lazy)
+    other = Substitution(replays, evaluator, budget, is_lazy=is_lazy)
     return Mixed(other) if is_lazy else other
 
 
-def by_contrast(contrast: Contrast) -> tuple[Decisive, ...]:
+def by_contrast(contrast: Compared) -> tuple[Decisive, ...]:
     """Where each bad attempt first left the way of the best one."""
     found = partings(contrast.good[0], contrast.bad)
     return tuple(Decisive(parting, parting.times / len(contrast.bad)) for parting in found)
 
 
-def differences(contrast: Contrast) -> list[Difference]:
+def differences(contrast: Compared) -> list[Difference]:
     """Where bad attempts did something else than the best one; all of them, not the first alone.
 
     Two steps are compared where the state is the same, or, as after an earlier error none may be,
@@ -150,7 +150,7 @@ class Steps:
     def __init__(self, scores: StepScores) -> None:
         self._scores = scores
 
-    def __call__(self, contrast: Contrast) -> tuple[Decisive, ...]:
+    def __call__(self, contrast: Compared) -> tuple[Decisive, ...]:
         """The steps, with the mean distance of the scores there.
 
         Raises:
@@ -181,15 +181,20 @@ class Substitution:
     """What it costs to do at one step of the good attempt what bad ones did there.
 
     Args:
-        trials: Plays it.
+        evaluator: Scores what was played, as it scored the attempts.
+        budget: Episodes played for one contrast at most, the first to see whether the good attempt
+            comes to the same score again.
         is_lazy: Try what most attempts did first, take the cost of one way to err at a step for all
             others there, and stop once what every bad attempt lacks is accounted for.
     """
 
-    def __init__(self, trials: Trials, *, is_lazy: bool = False) -> None:
-        self._trials, self._is_lazy = trials, is_lazy
+    def __init__(
+        self, replays: Replays, evaluator: Evaluator, budget: int, *, is_lazy: bool = False
+    ) -> None:
+        self._replays, self._evaluator, self._budget = replays, evaluator, budget
+        self._is_lazy = is_lazy
 
-    def __call__(self, contrast: Contrast) -> tuple[Decisive, ...]:
+    def __call__(self, contrast: Compared) -> tuple[Decisive, ...]:
         """The steps that cost something, with what a bad attempt loses by them on average.
 
         Raises:
@@ -201,7 +206,8 @@ class Substitution:
             return ()
         lacks = [contrast.good[0].score - attempt.score for attempt in contrast.bad]
         costs: dict[tuple[int, str], float] = {}
-        with self._trials.opened(contrast.good[0]) as trial:
+        with self._replays() as replay:
+            trial = Trial(replay, self._evaluator, self._budget, contrast.good[0])
             for place, action in self._order(contrast, apart):
                 if self._is_lazy and not self._is_open(place, costs, apart, lacks):
                     continue
@@ -216,7 +222,7 @@ class Substitution:
         kept = {place: loss for place, loss in losses.items() if loss > _LEAST}
         return _weighed(contrast.good[0].direct, kept, apart)
 
-    def _order(self, contrast: Contrast, apart: Sequence[Difference]) -> list[tuple[int, str]]:
+    def _order(self, contrast: Compared, apart: Sequence[Difference]) -> list[tuple[int, str]]:
         """What is tried: first what a comparison names, then what most attempts did."""
         named = {d.parting.state: d.weight for d in by_contrast(contrast)} if self._is_lazy else {}
         way = contrast.good[0].direct
@@ -266,7 +272,7 @@ class Mixed:
     def __init__(self, other: Credit) -> None:
         self._other = other
 
-    def __call__(self, contrast: Contrast) -> tuple[Decisive, ...]:
+    def __call__(self, contrast: Compared) -> tuple[Decisive, ...]:
         """The steps, weighed as the way that found them does.
 
         Raises:

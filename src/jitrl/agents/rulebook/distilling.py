@@ -10,21 +10,21 @@ from dataclasses import dataclass, replace
 from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.rulebook import contrasts
 from jitrl.agents.rulebook.cases import COMPARED, Case, case_of_rule
-from jitrl.agents.rulebook.conflicts import disagree, settled
 from jitrl.agents.rulebook.credit import Credit, by_contrast
 from jitrl.agents.rulebook.partings import Parting
+from jitrl.agents.rulebook.settling import enter
 from jitrl.agents.rulebook.shared import Lesson, Way, contradicts, lesson, way_of
 from jitrl.agents.rulebook.written import written
 from jitrl.core.patterns import fits, key_words
 from jitrl.core.rules import diversity
 from jitrl.core.sentences import cleaned, rule_id
-from jitrl.core.similarity import words as words_of
 from jitrl.memory.scoped import scoped
 from jitrl.ports import Writer
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Contrast, Rule, RuleStatus, Task
 
 _log = logging.getLogger(__name__)
+DONE = "this round was distilled already"
 _ALIKE = 0.1  # diversity below which attempts are nearly the same
 _SAME = (
     "attempts at task=%s are nearly the same (diversity %.2f), and none is good: more of them "
@@ -43,7 +43,7 @@ class Round:
         steps: Those of the best attempt that made the difference, the heaviest first.
     """
 
-    found: contrasts.Contrast
+    found: contrasts.Compared
     kept: Contrast
     texts: tuple[str, ...] | None = None
     steps: tuple[Parting, ...] = ()
@@ -55,13 +55,13 @@ class Distiller:
 
     Attributes:
         writer: The model that writes them; ``None`` finds them where attempts parted.
-        most: New rules of one contrast at most.
-        status: That new rules begin with.
+        most: New rules of one contrast at most, those of several tasks and narrowed ones among
+            them; one that settles a conflict stands for those that it settles.
+        status: That new rules begin with; those that begin as active ones are not settled.
         named: Principals whose contrasts are looked at beside the agent's own, which have none;
             ``None`` for all.
-        credit: Names the steps that rules are made of.
-        tells_steps: Whether a model that writes is told them, too; those of a comparison it need
-            not be, as it compares the attempts itself.
+        credit: Names the steps that rules are made of. A model that writes is told them, too, but
+            for those of a comparison, as it compares the attempts itself.
     """
 
     store: RuleStore
@@ -70,7 +70,6 @@ class Distiller:
     status: RuleStatus = "candidate"
     named: Collection[str] | None = None
     credit: Credit = by_contrast
-    tells_steps: bool = False
 
     @property
     def author(self) -> str:
@@ -103,25 +102,46 @@ class Distiller:
             if apart < _ALIKE and max(a.score for a in attempts) < threshold:
                 _log.warning(_SAME, task.id, apart)
             return found
-        kept = _kept(task, found, number)
-        if self.store.contrasts(ids=[kept.id]):
-            return "this round was distilled already"
-        return self.again(found, kept)
+        kept = self._kept(task, found, number)
+        return DONE if self.is_done(kept) else self.again(found, kept)
 
-    def again(self, found: contrasts.Contrast, kept: Contrast) -> Round:
+    def is_done(self, kept: Contrast) -> bool:
+        """Whether the memory has a contrast of that round of its own, whatever others brought."""
+        known = self.store.contrasts(scope=kept.scope, task=kept.task)
+        return any(one.round == kept.round and not one.principal for one in known)
+
+    def again(self, found: contrasts.Compared, kept: Contrast) -> Round:
         """What attempts teach whose contrast may be stored already; it may take minutes.
 
         Raises:
             ConfigError: If an attempt that is played again comes to another score.
             BudgetExceeded, ModelError: If the model could not be asked.
         """
-        is_asked = self.writer is None or self.tells_steps
+        is_asked = self.writer is None or self.credit is not by_contrast
         steps = tuple(one.parting for one in self.credit(found)) if is_asked else ()
         if self.writer is None:
             return Round(found, kept, steps=steps)
         told = [rule.text for rule in _told(self.store.rules(scope=kept.scope), kept)]
         texts = written(self.writer, found, self.most, told, steps[: self.most])
         return Round(found, kept, tuple(texts), steps)
+
+    def _kept(self, task: Task, found: contrasts.Compared, number: int) -> Contrast:
+        """A contrast of this memory's own, under an id that nobody else's has here."""
+        kept = Contrast(
+            id="",
+            scope=task.scope,
+            task=task.id,
+            kind=task.family,
+            round=number,
+            goal=found.goal,
+            good=tuple(attempt.key for attempt in found.good),
+            bad=tuple(attempt.key for attempt in found.bad),
+            scores=tuple(attempt.score for attempt in (*found.good, *found.bad)),
+        )
+        kept = replace(kept, id=_digest(kept, ""))
+        while any(one.principal for one in self.store.contrasts(ids=[kept.id])):
+            kept = replace(kept, id=_digest(kept, kept.id))
+        return kept
 
     def is_looked_at(self, contrast: Contrast) -> bool:
         """Whether a contrast is the agent's own, or of somebody who is named."""
@@ -138,95 +158,51 @@ class Distiller:
             narrows: Whether candidates go that the round speaks against.
         """
         with self.store.batch():
-            rules = self.store.rules(scope=of.kept.scope)
-            present = _told(rules, of.kept)
+            present = _told(self.store.rules(scope=of.kept.scope), of.kept)
+            self.store.add_rules([], [of.kept], reason=_round(of.kept), principal=of.kept.principal)
             if of.texts is None:
-                known = {rule.id for rule in rules}
-                made = self._compared(of, present, known, past, narrows)
+                made = self._compared(of, present, past, narrows)
             else:
-                made = self._written(of.texts, of.kept, present)
-            if not made:
-                self.store.add_rules([], [of.kept], reason="no rule was found")
+                made = self._written(of.texts, of.kept)
         return tuple(dict.fromkeys(made))
 
-    def _written(self, texts: Sequence[str], kept: Contrast, present: Sequence[Rule]) -> list[str]:
-        """Rules by the model; a new one that disagrees with another is settled with it."""
-        by = kept.principal
+    def _written(self, texts: Sequence[str], kept: Contrast) -> list[str]:
+        """Rules by the model."""
         made = (_rule(text, kept, self.author, self.status) for text in texts)
         rules = [scoped(self.store, rule) for rule in made]
         for rule in rules:
-            new = self.store.add_rules([rule], [kept], reason=_round(kept), principal=by)
-            for other in present if new else ():
-                if disagree(other.text, rule.text):
-                    self._settle(other, rule, kept)
+            self._put(rule, _round(kept), kept.principal)
         return [rule.id for rule in rules]
 
-    def _settle(self, old: Rule, new: Rule, kept: Contrast) -> None:
-        """One conditional rule in place of two, if a word tells their evidence apart."""
-        goals = [c.goal for c in self.store.contrasts(ids=old.evidence)]
-        found = settled(
-            old.text, new.text, [words_of(goal) for goal in goals], [words_of(kept.goal)]
-        )
-        if found is None:
-            self._leave(old, f"disagrees with {new.id}, and no word tells their tasks apart")
-            return
-        merged = replace(
-            new,
-            id=rule_id(found.text),
-            text=cleaned(found.text),
-            entities=tuple(sorted({*old.entities} & {*new.entities})),
-            entry=min(old.entry, new.entry),
-            parents=(old.id, new.id),
-            evidence=(*old.evidence, kept.id),
-        )
-        merged = scoped(self.store, merged)
-        there = {rule.id: rule.status for rule in self.store.rules(scope=kept.scope)}
-        if there.get(merged.id) in ("retired", "quarantined"):
-            self._leave(old, f"disagrees with {new.id}; {merged.id} says both, but is told nobody")
-            return
-        why = f"settles {old.id} and {new.id} by “{found.by}”"
-        self.store.add_rules([merged], reason=why)
-        reason = f"settled in {merged.id}"
-        self.store.set_rule_status("retired", [old.id, new.id], reason=reason)
+    def _put(self, rule: Rule, reason: str, principal: str = "") -> bool:
+        """Put a rule into the book; where every rule is in at once, conflicts are let be, too."""
+        if self.status == "candidate":
+            return enter(self.store, rule, reason=reason, principal=principal)
+        return bool(self.store.add_rules([rule], reason=reason, principal=principal))
 
-    def _leave(self, old: Rule, reason: str) -> None:
-        """A rule has to prove itself anew, beside one that it disagrees with."""
-        self.store.set_rule_status("candidate", [old.id], reason=reason)
-
-    def _compared(
-        self,
-        of: Round,
-        present: Sequence[Rule],
-        known: Collection[str],
-        past: Past,
-        narrows: bool,
-    ) -> list[str]:
+    def _compared(self, of: Round, present: Sequence[Rule], past: Past, narrows: bool) -> list[str]:
         """Rules of the steps that made the difference: of this task, and of all that took them."""
         kept = of.kept
         way, by = way_of(kept, of.found.good[0]), kept.principal
         others = self._ways(kept, past)
         same = [other for other in others if other.task == way.task]
-        made, new = list[str](), 0
-        self.store.add_rules([], [kept], reason=_round(kept), principal=by)
+        book = _Room(self, {rule.id for rule in self.store.rules(scope=kept.scope)})
         for parting in of.steps:
             own = lesson(way, parting.state, parting.action, same)
             if own is None:
                 _log.info("no sentence says %r of task=%s", parting.action, way.task)
                 continue
             rule = scoped(self.store, _of(own, kept, self.status))
-            if rule.id not in known and new == self.most:
+            if not book.takes(rule, _round(kept), by):
                 continue
-            new += rule.id not in known
-            made.append(rule.id)
-            self.store.add_rules([rule], reason=_round(kept), principal=by)
             shared = lesson(way, parting.state, parting.action, others)
             if shared is not None and shared.case != own.case:
                 wide = scoped(self.store, _of(shared, kept, self.status))
-                made.append(wide.id)
-                self._widen(wide, shared.case, [*present, rule], _round(kept), by)
+                wide = _covering(wide, shared.case, [*present, rule])
+                book.takes(wide, _round(kept), by)
         if narrows:
-            self._narrow(way, [*others, way], present, kept)
-        return made
+            self._narrow(way, [*others, way], present, kept, book)
+        return book.made
 
     def _ways(self, kept: Contrast, past: Past) -> list[Way]:
         """What the best attempts of other contrasts did."""
@@ -240,20 +216,8 @@ class Distiller:
             and other.good[0] in episodes
         ]
 
-    def _widen(
-        self, rule: Rule, case: Case, present: Sequence[Rule], reason: str, by: str = ""
-    ) -> None:
-        """Add a rule of several tasks; it speaks for the candidates that say the same of fewer."""
-        covered = (
-            other.id
-            for other in present
-            if rule.id not in (other.id, *other.parents) and _covers(case, other)
-        )
-        parents = tuple(dict.fromkeys((*rule.parents, *covered)))
-        self.store.add_rules([replace(rule, parents=parents)], reason=reason, principal=by)
-
     def _narrow(
-        self, way: Way, ways: Sequence[Way], present: Sequence[Rule], kept: Contrast
+        self, way: Way, ways: Sequence[Way], present: Sequence[Rule], kept: Contrast, book: _Room
     ) -> None:
         """Narrow the candidates of several tasks that a new contrast speaks against.
 
@@ -277,9 +241,33 @@ class Distiller:
                     made = scoped(self.store, _of(taught, kept, self.status))
                     made = replace(made, entry=rule.entry, parents=(rule.id,))
                     if made.id != rule.id and len(taught.contrasts) > 1:
-                        self._widen(made, taught.case, present, f"narrows {rule.id}")
+                        made = _covering(made, taught.case, present)
+                        book.takes(made, f"narrows {rule.id}")
             reason = f"contradicted by round {kept.round} of {kept.task}"
             self.store.set_rule_status("retired", [rule.id], reason=reason)
+
+
+class _Room:
+    """What one round may still bring into a book: so many new rules, and evidence of known ones.
+
+    Attributes:
+        made: Ids of the rules that it brought, known ones too.
+    """
+
+    def __init__(self, distiller: Distiller, known: set[str]) -> None:
+        self._distiller, self._known, self._left = distiller, known, distiller.most
+        self.made = list[str]()
+
+    def takes(self, rule: Rule, reason: str, principal: str = "") -> bool:
+        """Put a rule in, if it is known or there is room for a new one; whether it is in."""
+        is_new = rule.id not in self._known
+        if is_new and not self._left:
+            return False
+        self._left -= is_new
+        self._known.add(rule.id)
+        self._distiller._put(rule, reason, principal)
+        self.made.append(rule.id)
+        return True
 
 
 def _told(rules: Sequence[Rule], kept: Contrast) -> list[Rule]:
@@ -291,19 +279,10 @@ def _told(rules: Sequence[Rule], kept: Contrast) -> list[Rule]:
     ]
 
 
-def _kept(task: Task, found: contrasts.Contrast, number: int) -> Contrast:
-    raw = f"{task.scope}\n{task.id}\n{number}".encode()
-    return Contrast(
-        id=hashlib.blake2b(raw, digest_size=8).hexdigest(),
-        scope=task.scope,
-        task=task.id,
-        kind=task.family,
-        round=number,
-        goal=found.goal,
-        good=tuple(attempt.key for attempt in found.good),
-        bad=tuple(attempt.key for attempt in found.bad),
-        scores=tuple(attempt.score for attempt in (*found.good, *found.bad)),
-    )
+def _digest(kept: Contrast, salt: str) -> str:
+    """What tells a contrast from others, wherever they were made: all that it says."""
+    said = (salt, kept.scope, kept.task, kept.round, kept.goal, kept.good, kept.bad, kept.scores)
+    return hashlib.blake2b(repr(said).encode(), digest_size=8).hexdigest()
 
 
 def _round(kept: Contrast) -> str:
@@ -331,6 +310,16 @@ def _of(taught: Lesson, kept: Contrast, status: RuleStatus) -> Rule:
     rule = _rule(taught.text, kept, COMPARED, status)
     entities = key_words(taught.case.goal)
     return replace(rule, kind=taught.kind, entities=entities, evidence=taught.contrasts)
+
+
+def _covering(rule: Rule, case: Case, present: Sequence[Rule]) -> Rule:
+    """A rule of several tasks, which speaks for the candidates that say the same of fewer."""
+    covered = (
+        other.id
+        for other in present
+        if rule.id not in (other.id, *other.parents) and _covers(case, other)
+    )
+    return replace(rule, parents=tuple(dict.fromkeys((*rule.parents, *covered))))
 
 
 def _covers(case: Case, other: Rule) -> bool:

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 from jitrl.agents.past import Journal, PastEpisode
 from jitrl.agents.rulebook.contrasts import contrast
-from jitrl.agents.rulebook.distilling import Distiller, Round
+from jitrl.agents.rulebook.distilling import DONE, Distiller, Round
 from jitrl.core.effect import Effect
-from jitrl.core.gates import Gates, admitted, drawn, given_up, measure, outdone, surplus
+from jitrl.core.gates import Gates, drawn, judged, measure, outdone, surplus
 from jitrl.errors import ModelError
 from jitrl.language import counted
 from jitrl.ports.rules import RuleStore
@@ -34,6 +34,7 @@ class Learning:
         attempts: Scored attempts at a task that make a round; 0 makes none.
         gap: Least difference between the best and the worst of a round that teaches.
         threshold: Least score of the best.
+        success: Least score of a win.
     """
 
     def __init__(
@@ -45,10 +46,11 @@ class Learning:
         *,
         gap: float,
         threshold: float,
+        success: float = 1.0,
     ) -> None:
         self.store, self.distiller = store, distiller
         self.gates, self.attempts = gates, attempts
-        self.gap, self.threshold = gap, threshold
+        self.gap, self.threshold, self.success = gap, threshold, success
         self._journal = Journal(store)
         self._resuming, self._is_resumed = threading.Lock(), False
         self._claiming, self._looked = threading.Lock(), dict[tuple[str, str], int]()
@@ -174,26 +176,18 @@ class Learning:
         """Put what a round teaches into the book; why it teaches nothing, or ""."""
         if isinstance(found, str):
             return found
-        if self.store.contrasts(ids=[found.kept.id]):
-            return "this round was distilled already"
+        if self.distiller.is_done(found.kept):
+            return DONE
         made = self.distiller.enter(found, self._journal.past(task.scope))
         return "" if made else "none was found"
 
     def judge(self, ids: Collection[str], gates: Gates) -> None:
         """Admit the candidates that have shown their effect, and drop what does harm."""
         for id, uses in self.store.rule_uses(ids).items() if ids else ():
-            rule, seen = self.store.rule(id), drawn(uses)
-            found = measure(seen, gates)
-            verdict = given_up(seen, gates, found)
-            if rule.status in ("candidate", "active") and not verdict.keeps:
-                self.store.set_rule_status("retired", [id], reason=verdict.reason)
-            elif rule.status == "candidate":
-                verdict = admitted(seen, gates, found)
-                if verdict.keeps:
-                    self.store.set_rule_status("active", [id], reason=verdict.reason)
-                elif len(seen) >= gates.trial and found.mean <= 0.0:
-                    reason = f"no help in {counted(len(seen), 'use')}: {verdict.reason}"
-                    self.store.set_rule_status("retired", [id], reason=reason)
+            is_now = self.store.rule(id).status
+            found = judged(drawn(uses), is_now, gates, success=self.success)
+            if found.status != is_now:
+                self.store.set_rule_status(found.status, [id], reason=found.reason)
 
     def thin(self, scope: str, gates: Gates) -> None:
         """Retire active rules that showed least, and what is above the cap; none in its grace."""

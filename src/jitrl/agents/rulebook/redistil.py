@@ -93,7 +93,7 @@ def _entered(distiller: Distiller, journal: Journal, of: Round, writes: bool) ->
     return done
 
 
-def _attempts(past: Past, kept: Contrast) -> contrasts.Contrast | str:
+def _attempts(past: Past, kept: Contrast) -> contrasts.Compared | str:
     """The attempts of a contrast by their present scores, or why they teach nothing."""
     known = {one.key: one for one in past.of(kept.task)}
     missing = [key for key in (*kept.good, *kept.bad) if key not in known]
@@ -104,7 +104,7 @@ def _attempts(past: Past, kept: Contrast) -> contrasts.Contrast | str:
         return "it has no good or no bad attempt"
     if _least(good) <= max(one.score for one in bad):
         return "its scores were corrected: the good attempts are no better than the bad ones now"
-    return contrasts.Contrast(kept.goal, good, bad, good[0].score - _least(bad))
+    return contrasts.Compared(kept.goal, good, bad, good[0].score - _least(bad))
 
 
 def _least(attempts: Iterable[PastEpisode]) -> float:

@@ -11,7 +11,7 @@ import msgspec
 
 from jitrl.agents.past import PastEpisode
 from jitrl.agents.rulebook.asking import questions
-from jitrl.agents.rulebook.contrasts import Contrast
+from jitrl.agents.rulebook.contrasts import Compared
 from jitrl.agents.words import steps, words
 from jitrl.errors import UnreadableAnswer
 from jitrl.language import counted
@@ -53,7 +53,7 @@ class StepScores:
     writer: Writer | None
     budget: int
 
-    def of(self, contrast: Contrast, wanted: Sequence[int]) -> Scores | None:
+    def of(self, contrast: Compared, wanted: Sequence[int]) -> Scores | None:
         """The scores; ``None`` where there are none.
 
         Args:

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from jitrl.agents.past import PastEpisode
 from jitrl.agents.rulebook.following import Following, Lost, Swap
 from jitrl.errors import ConfigError
 from jitrl.ports import Evaluator
-from jitrl.ports.replay import Replay, Replays
+from jitrl.ports.replay import Replay
 from jitrl.types import Episode, Row, Scored
 
 _SAME = 1e-6  # difference between two scores that are the same
 
 
-class Trials:
-    """Plays counterfactuals, a limited number for each good attempt.
-
-    Args:
-        evaluator: Scores what was played, as it scored the attempts.
-        budget: Episodes played for one good attempt at most, the first to see whether it comes to
-            the same score again.
-    """
-
-    def __init__(self, replays: Replays, evaluator: Evaluator, budget: int) -> None:
-        self._replays, self._evaluator, self._budget = replays, evaluator, budget
-
-    @contextmanager
-    def opened(self, good: PastEpisode) -> Iterator[Trial]:
-        """Counterfactuals of one good attempt, in an environment that is closed at the end."""
-        with self._replays() as replay:
-            yield Trial(replay, self._evaluator, self._budget, good)
-
-
 class Trial:
     """Counterfactuals of one good attempt.
+
+    Args:
+        evaluator: Scores what is played, as it scored the attempts.
+        budget: Episodes played at most, the first to see whether it comes to the same score again.
 
     Raises:
         ConfigError: If the attempt comes to another score when it is played again.

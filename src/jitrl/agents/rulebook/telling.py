@@ -11,12 +11,12 @@ from jitrl.agents.rulebook.cases import case_of_rule
 from jitrl.agents.rulebook.meaning import Meaning
 from jitrl.agents.rulebook.words import words
 from jitrl.core import similarity
-from jitrl.core.effect import promise
+from jitrl.core.effect import Use, promise
 from jitrl.core.gates import drawn
 from jitrl.core.rules import Signature, Standing, best, fits, signature, tokens
 from jitrl.core.sentences import parts
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Prompt, Rule, RuleCounts, RuleUse, State, Task
+from jitrl.types import Prompt, Rule, RuleCounts, RuleStatus, RuleUse, State, Task
 
 ROOM = 200
 """Tokens of all rules in a prompt, unless the agent's option says otherwise."""
@@ -149,7 +149,7 @@ def fetched(
     exclude: frozenset[str],
     until: int | None,
 ) -> Told:
-    """The rules that an episode may be told, each drawn; candidates of one contrast by one draw.
+    """The rules that an episode may be told, each by a draw of its own: so their effects part.
 
     Args:
         exclude: Tasks; what was distilled from attempts at one of them is left out.
@@ -166,7 +166,7 @@ def fetched(
     fitting |= {rule.id: rule for rule in usable if rule.id in meant}
     allowed = _allowed(store, fitting, exclude)
     speaking = _speaking(allowed)
-    counts = store.rule_counts(how.success, until=until)
+    counts = store.rule_counts(how.success, speaking, until=until)
     left = how.tokens
 
     def room(id: str) -> bool:
@@ -180,18 +180,26 @@ def fetched(
     standing = [(id, _standing(rule, counts)) for id, rule in speaking.items()]
     chosen = best(standing, c=how.explore, most=how.told, room=room)
     draws = rng.random(len(chosen)).tolist()
-    shared = dict[str, float]()
-    uses = store.rule_uses(chosen, until=until) if chosen else {}
+    tried = [id for id in chosen if speaking[id].status == "candidate"]
+    uses = store.rule_uses(tried, until=until) if tried else {}
     lines = []
     for id, draw in zip(chosen, draws, strict=True):
         rule = speaking[id]
-        chance = 1.0 - how.holdout / (1.0 + counts[id].uses / _KNOWN)
-        if rule.status == "candidate":
-            # Those of one contrast are one way, of which the half is worth nothing.
-            draw = shared.setdefault((*rule.evidence, id)[0], draw)
-            chance = min(chance, max(_LEAST, promise(drawn(uses.get(id, ())))))
+        chance = chance_of(rule.status, drawn(uses.get(id, ())), counts[id].uses, how.holdout)
         lines.append(Line(rule, task.goal, draw < chance, chance, id in meant))
     return Told(tuple(lines), len(fitting) - len(allowed))
+
+
+def chance_of(status: RuleStatus, uses: Sequence[Use], told: int, holdout: float) -> float:
+    """Chance that a rule is told: all but a share, or, of a candidate, by what it promises.
+
+    Args:
+        uses: Of a candidate, those that were drawn, oldest first.
+        told: In how many scored episodes it was.
+        holdout: Share that is held out at first.
+    """
+    chance = 1.0 - holdout / (1.0 + told / _KNOWN)
+    return min(chance, max(_LEAST, promise(uses))) if status == "candidate" else chance
 
 
 def _meant(rules: Sequence[Rule], task: Task, meaning: Meaning | None) -> frozenset[str]:

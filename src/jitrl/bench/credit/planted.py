@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jitrl.agents.past import PastEpisode
-from jitrl.agents.rulebook.contrasts import Contrast
+from jitrl.agents.rulebook.contrasts import Compared
 from jitrl.core.credit import derive_rows
 from jitrl.core.loops import straight
 from jitrl.envs.backoffice import Backoffice
@@ -68,7 +68,7 @@ class Round:
             an error.
     """
 
-    contrast: Contrast
+    contrast: Compared
     decisive: frozenset[State]
     worth: Mapping[str, tuple[int, ...]]
 
@@ -181,7 +181,7 @@ class Planter:
             planted |= chosen.keys()
         order = tuple(sorted(bad, key=lambda attempt: attempt.score))
         gap = good[0].score - order[0].score
-        return Round(Contrast(task.goal, tuple(good), order, gap), frozenset(planted), worth)
+        return Round(Compared(task.goal, tuple(good), order, gap), frozenset(planted), worth)
 
     def _drawn(
         self, direct: Sequence[Any], number: int, rng: np.random.Generator

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from jitrl.agents.rulebook.settling import contest
 from jitrl.agents.rulebook.telling import ROOM
 from jitrl.cli.memory.options import FILE, NAME, existing
 from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON
@@ -33,7 +35,10 @@ def add(
     name: NAME = "default",
     json: JSON = False,
 ) -> None:
-    """Add a rule by hand, as a candidate: it is tested like any other."""
+    """Add a rule by hand, as a candidate: it is tested like any other.
+
+    Rules that speak of its case and cannot be followed beside it become candidates, too.
+    """
     if wrong := faults(text):
         raise InputError(
             f"{described(text, wrong)}; write one imperative sentence with a condition, as "
@@ -52,6 +57,7 @@ def add(
         rule = scoped(store, rule)
         new = store.add_rules([rule], reason="added by hand", principal=principal)
         there = store.rule(rule.id)
+        against = contest(store, rule.id, principal=principal) if new else ()
     if not new and there.kind not in ("", kind):
         raise InputError(
             f"rule {rule.id} is there already, in scope {there.scope!r} for tasks of kind "
@@ -60,6 +66,7 @@ def add(
         )
     known = f"is there already, {there.status}"
     tell(f"{rule.id} {'added' if new else known}: {rule.text}")
+    _tell_contested(rule.id, against)
     size = tokens(rule.text)
     if size > ROOM:
         tell(
@@ -68,7 +75,18 @@ def add(
             style="yellow",
         )
     if json:
-        emit({"schema": "jitrl.rules.add/1", "id": rule.id, "new": bool(new)})
+        added = {"id": rule.id, "new": bool(new), "disagrees_with": list(against)}
+        emit({"schema": "jitrl.rules.add/1", **added})
+
+
+def _tell_contested(id: str, against: Sequence[str]) -> None:
+    """Say which rules became candidates beside one that they disagree with."""
+    if against:
+        tell(
+            f"{id} disagrees with {', '.join(against)}: all of them are candidates now; retire "
+            "what is wrong, or leave it to their effects",
+            style="yellow",
+        )
 
 
 def _only(store: SQLiteStore) -> str:
@@ -117,17 +135,22 @@ def restore(
 ) -> None:
     """Give rules that were retired or quarantined the status they had before.
 
-    What came in quarantined, as from an import, becomes a candidate. Where other rules that are
-    told stand for a restored one, that is said.
+    What came in quarantined, as from an import, becomes a candidate, as does what disagrees with
+    a rule that is told, and that one. Where other rules that are told stand for a restored one,
+    that is said.
     """
     with existing(file, name) as store, store.batch():
-        changed = 0
+        changed, against = 0, dict[str, tuple[str, ...]]()
         for id in ids:
             before = _before(store, id)
-            changed += store.set_rule_status(before, [id], reason=reason, principal=principal)
+            if store.set_rule_status(before, [id], reason=reason, principal=principal):
+                changed += 1
+                against[id] = contest(store, id, principal=principal)
         spoken = {id: others for id in ids if (others := _speakers(store, id))}
         active = {id for id in spoken if store.rule(id).status == "active"}
     tell(f"{changed} restored")
+    for id, rivals in against.items():
+        _tell_contested(id, rivals)
     for id, others in spoken.items():
         told = (
             "it is active and told all the same"
@@ -136,7 +159,9 @@ def restore(
         )
         tell(f"{id} is stood for by {', '.join(others)}: {told}", style="yellow")
     if json:
-        emit({"schema": "jitrl.rules.restore/1", "changed": changed, "spoken_for": spoken})
+        disputed = {id: rivals for id, rivals in against.items() if rivals}
+        facts = {"changed": changed, "spoken_for": spoken, "disagrees_with": disputed}
+        emit({"schema": "jitrl.rules.restore/1", **facts})
 
 
 def _speakers(store: SQLiteStore, id: str) -> list[str]:

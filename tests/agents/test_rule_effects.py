@@ -1,0 +1,81 @@
+"""What rules are credited with, drawn and told as the agent does it (C10): no passenger gets in."""
+
+import numpy as np
+import pytest
+from made_agents import opened
+from pasts import episode
+
+from jitrl.agents.rulebook.telling import fetched
+from jitrl.core.credit import derive_rows
+from jitrl.core.gates import Gates, drawn, helped_on, measure
+from jitrl.core.sentences import rule_id
+from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Contrast, Rule, Task
+
+GOAL = "Win."
+GOOD, IDLE = "When you see the hall, take lamp", "When you see the hall, sing"
+
+
+def lived(store, seed, *, uses, status, chances):
+    """A rule that helps and a passenger, of one contrast, in so many episodes of four tasks.
+
+    Args:
+        chances: Of success without and with the first; the second changes nothing.
+    """
+    taught = Contrast("c", "s", "t0", good=("g",), bad=("b",), scores=(1.0, 0.0), goal=GOAL)
+    rules = [Rule(rule_id(t), t, "s", status=status, evidence=("c",)) for t in (GOOD, IDLE)]
+    store.add_rules(rules, [taught])
+    book = opened("rulebook", store, EnvironmentRewards(), attempts=0)
+    rng = np.random.default_rng(seed)
+    for n in range(uses):
+        task = Task(f"t{n % 4}", GOAL, "s")
+        told = fetched(store, task, book.telling, rng, exclude=frozenset(), until=None)
+        given = {line.rule.id: line.told for line in told.lines}
+        won = float(rng.random() < chances[given.get(rules[0].id, False)])
+        played = episode(f"e{n}", "hall:wait", task=task.id, rewards=[won])
+        judgment = EnvironmentRewards().judge(played)
+        rows = derive_rows(played, judgment, gamma=0.5)
+        store.commit(played, judgment, rows, told.uses(played.key))
+        book.learning.judge(list(given), Gates())
+    return [rule.id for rule in rules]
+
+
+@pytest.fixture
+def store():
+    with SQLiteStore(":memory:") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_candidate_that_helps_comes_in_and_what_was_distilled_beside_it_does_not(store, seed):
+    good, idle = lived(store, seed, uses=120, status="candidate", chances=(0.2, 0.8))
+    assert store.rule(good).status == "active"
+    assert store.rule(idle).status != "active"
+    assert "active" not in {change.status for change in store.rule_history(idle)}
+
+
+def test_the_effect_of_a_passenger_includes_0_though_it_wins_as_often_as_what_carries_it(store):
+    """Told together in most of 200 episodes; .9 with the one, .4 without; a share is held out."""
+    good, idle = lived(store, 3, uses=200, status="active", chances=(0.4, 0.9))
+    uses = store.rule_uses()
+    found = {rule: measure(drawn(uses[rule]), Gates()) for rule in (good, idle)}
+    assert found[good].low > 0.0
+    assert found[idle].low < 0.0 < found[idle].high
+    counts = store.rule_counts(1.0)[idle]
+    assert counts.wins / counts.uses > 0.75
+    assert helped_on(drawn(uses[good]))
+
+
+def test_told_rules_are_drawn_with_the_chance_that_is_logged(store):
+    good, _ = lived(store, 0, uses=60, status="candidate", chances=(0.2, 0.8))
+    book = opened("rulebook", store, EnvironmentRewards())
+    seen = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        told = fetched(
+            store, Task("t", GOAL, "s"), book.telling, rng, exclude=frozenset(), until=None
+        )
+        (line,) = (line for line in told.lines if line.rule.id == good)
+        seen.append(line.told)
+    assert abs(np.mean(seen) - line.chance) < 3.5 * np.sqrt(line.chance * (1 - line.chance) / 400)

@@ -1,13 +1,16 @@
 """Rules measured with a made-up model that heeds them: gates hold what was planted."""
 
 import numpy as np
+import pytest
 
+from jitrl.agents.rulebook.cases import read
 from jitrl.bench.arms import chosen
 from jitrl.bench.priors import Known
 from jitrl.bench.rules.arms import SETS, Arm
 from jitrl.bench.rules.life import Heeding, Job, drawn, run
-from jitrl.bench.rules.planted import planted
+from jitrl.bench.rules.planted import planted, shares
 from jitrl.bench.rules.results import rules
+from jitrl.bench.rules.waiting import median_and_ninth, tellings
 from jitrl.envs.backoffice import Backoffice
 from jitrl.types import Prompt
 
@@ -34,27 +37,67 @@ def test_a_model_that_heeds_its_notes_gains_only_what_they_name():
     assert logits == [0.0, 3.0]
 
 
-def test_each_template_gets_a_rule_that_does_harm_and_one_that_does_nothing():
+def played(world, task, actions):
+    """The reward of the last of these actions, then the right ones to the end."""
+    now = world.reset(task)
+    for action in actions:
+        now = world.step(world.codec.ground(action, now.observation))
+    while not (now.terminated or now.truncated):
+        now = world.step(world.codec.ground(world.oracle_action(), now.observation))
+    return now.reward
+
+
+@pytest.mark.parametrize(("kind", "score"), [("harmful", 0.0), ("lucky", 1.0)])
+def test_what_a_planted_rule_asks_for_costs_the_episode_or_nothing(kind, score):
     world = Backoffice(instances=3)
     tasks = [task for _, task in drawn(world.tasks(), job(Arm("x"), templates=3, rounds=1))]
-    found = list(planted(world, tasks, "candidate", 0))
-    assert [kind for kind, _ in found] == ["harmful", "idle"] * 3
-    for kind, rule in found:
-        of = [task for task in tasks if task.family == rule.kind]
-        first = world.reset(of[0]).observation
-        named = [a for a in world.codec.actions(first) if rule.text.endswith(f"take {a}")]
-        assert len(named) == (kind == "harmful")
-        assert world.oracle(of[0])[0] not in named
+    found = list(planted(world, tasks, "candidate", 0, kind))
+    assert len(found) == 3
+    for rule, evidence in found:
+        assert len(evidence) == (kind == "lucky")
+        assert rule.entry == 1.0
+        followed = 0
+        for task in tasks:
+            way = list(world.oracle(task)) if task.family == rule.kind else []
+            for place in range(len(way)):
+                now = world.reset(task)
+                for action in way[:place]:
+                    now = world.step(world.codec.ground(action, now.observation))
+                state = world.codec.state(now.observation, way[:place])
+                asked = read(rule.text).at(task.goal, state, world.codec.actions(now.observation))
+                if asked is not None:
+                    followed += 1
+                    assert played(world, task, [*way[:place], asked.action]) == score
+        assert followed
 
 
-def test_with_gates_off_what_was_planted_is_told_for_good():
-    life = run(job(Arm("off", options={"gates": False}, planted=True), templates=1, rounds=2))
-    assert [(fate.kind, fate.gone) for fate in life.fates] == [("harmful", None), ("idle", None)]
-    assert life.candidate == 0
-    on = run(job(Arm("on", planted=True), templates=1, rounds=4))
-    harm = next(fate for fate in on.fates if fate.kind == "harmful")
-    assert not harm.admitted
-    assert harm.uses < 4 * 8 * 3 / 2
+def test_an_idle_rule_asks_for_what_is_not_there():
+    world = Backoffice(instances=3)
+    tasks = [task for _, task in drawn(world.tasks(), job(Arm("x"), templates=3, rounds=1))]
+    found = list(planted(world, tasks, "candidate", 0, "idle"))
+    assert len(found) == 3
+    for rule, _ in found:
+        first = world.reset(tasks[0]).observation
+        assert not any(rule.text.endswith(f"take {a}") for a in world.codec.actions(first))
+
+
+def test_with_gates_off_harm_is_told_for_good_and_with_them_less_and_never_let_in():
+    off = Arm("off", options={"gates": False}, planted="harmful")
+    (told,) = run(job(off, templates=1, rounds=2)).fates
+    assert (told.kind, told.gone) == ("harmful", None)
+    (tested,) = run(job(Arm("on", planted="harmful"), templates=1, rounds=2)).fates
+    assert not tested.admitted
+    assert tested.uses < told.uses
+
+
+def test_rules_that_do_more_harm_are_told_fewer_times_until_they_go():
+    mild, grave = tellings(-0.4, runs=5), tellings(-0.9, runs=5)
+    assert sum(grave) < sum(mild)
+    assert median_and_ninth(range(20)) == (10, 17)
+
+
+def test_shares_of_what_is_gone_count_what_stays():
+    assert shares([3, 10, 35, None]) == {10: 0.5, 20: 0.5, 40: 0.75, 80: 0.75}
 
 
 def test_arms_play_the_same_tasks_whatever_the_number_of_processes():

@@ -9,16 +9,19 @@ SMALL = ("--templates", "1", "--rounds", "1", "--seeds", "1")
 
 
 def test_what_became_of_planted_rules_is_shown_and_printed(jitrl):
-    done = jitrl("bench", "rules", "--what", "gates", "--arms", "planted", *SMALL, "--json")
+    done = jitrl("bench", "rules", "--what", "gates", "--arms", "harmful", *SMALL, "--json")
     assert done.code == 0, done.err
-    assert done.data["schema"] == "jitrl.bench.rules/3"
+    assert done.data["schema"] == "jitrl.bench.rules/4"
     assert done.err.startswith(f"gates, {len(done.data['results'])} arms: ")
     last = done.data["results"][-1]
     assert {"mean", "low", "high"} <= set(last["score"])
-    assert last["arm"]["name"] == "planted, gates off"
+    assert last["arm"]["name"] == "planted harmful, gates off"
     harmful = last["planted"]["harmful"]
-    assert (harmful["admitted"], harmful["told"], harmful["gone"]) == (0, 1, None)
-    assert "planted, gates off: harmful" in done.err
+    assert (harmful["admitted"], harmful["told"]) == (0, 1)
+    assert harmful["gone"] == {"10": 0.0, "20": 0.0, "40": 0.0, "80": 0.0}
+    assert set(done.data["protocol"]["told_until_retired"]) == {"-0.3", "-0.6", "-0.9"}
+    assert "planted harmful, gates off" in done.err
+    assert "until it is retired" in done.err
     assert "were asked for" not in done.err
 
 

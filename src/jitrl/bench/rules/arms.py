@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from jitrl.bench.rules.planted import KINDS, Kind
+
 What = Literal["together", "gates", "settings"]
 
 
@@ -19,14 +21,14 @@ class Arm:
     Attributes:
         agent: Entry point of ``jitrl.agents``.
         options: Its options that differ from the default ones.
-        planted: Whether bad and idle rules are in its book from the start.
+        planted: The kind of rules that are in its book from the start; "" for none.
         against: Name of the arm that it is compared with; "" for the first one.
     """
 
     name: str
     agent: str = "rulebook"
     options: Mapping[str, Any] = field(default_factory=dict)
-    planted: bool = False
+    planted: Kind | Literal[""] = ""
     against: str = ""
 
 
@@ -42,6 +44,14 @@ def _settings(name: str, *values: Any, of: str = "") -> tuple[Arm, ...]:
     )
 
 
+def _planted(kind: Kind, is_on: bool) -> Arm:
+    """An arm whose book begins with rules of a kind, against the same without them."""
+    options = {} if is_on else {"gates": False}
+    against = "rules" if is_on else "gates off"
+    name = f"planted {kind}, gates {'on' if is_on else 'off'}"
+    return Arm(name, options=options, planted=kind, against=against)
+
+
 SETS: Mapping[What, tuple[Arm, ...]] = {
     "together": (
         NONE,
@@ -53,8 +63,7 @@ SETS: Mapping[What, tuple[Arm, ...]] = {
         NONE,
         RULES,
         Arm("gates off", options={"gates": False}, against="rules"),
-        Arm("planted, gates on", planted=True, against="rules"),
-        Arm("planted, gates off", options={"gates": False}, planted=True, against="gates off"),
+        *(_planted(kind, is_on) for kind in KINDS for is_on in (True, False)),
     ),
     "settings": (
         _DEFAULT,

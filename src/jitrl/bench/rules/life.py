@@ -117,8 +117,9 @@ def run(job: Job, tell: Tell = silent) -> Life:
         if job.arm.planted:
             is_tested = job.arm.options.get("gates", True) is not False
             status: RuleStatus = "candidate" if is_tested else "active"
-            for kind, rule in planted(world, [task for _, task in tasks], status, job.seed):
-                store.add_rules([rule], principal=f"{PLANTER}/{kind}")
+            kind = job.arm.planted
+            for one in planted(world, [task for _, task in tasks], status, job.seed, kind):
+                store.add_rules([one.rule], one.evidence, principal=f"{PLANTER}/{kind}")
         agent = opened(job.arm.agent, job.arm.options, {}, store)
         scores: dict[str, list[list[float]]] = {}
         for number in told(range(job.rounds * ROUND), tell):

@@ -15,11 +15,12 @@ from jitrl.bench.pool import Begun, Tell, by_arm, each, kept, silent, unsaid
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.bench.rules.arms import Arm
 from jitrl.bench.rules.life import ROUND, Job, Life, episodes, run, there
-from jitrl.bench.rules.planted import KINDS, Fate, Kind
+from jitrl.bench.rules.planted import KINDS, Fate, Kind, shares
+from jitrl.bench.rules.waiting import EFFECTS, median_and_ninth, tellings
 from jitrl.bench.rules.worlds import INSTANCES, WorldName
 from jitrl.core.stats import Difference, paired_difference
 
-SCHEMA = "jitrl.bench.rules/3"
+SCHEMA = "jitrl.bench.rules/4"
 RIGHT, HEEDS = 4.0, 3.0
 """What the made-up model knows, and how far it heeds its notes, nats."""
 WORLD_SEED, TEMPLATES, ROUNDS = 1, 8, 5
@@ -33,16 +34,14 @@ class Planted:
         rules: How many there were, in all seeds.
         admitted: How many the gates let in.
         told: How many are still told at the end.
-        gone: Uses until one was retired, median; ``None`` if none was.
-        slowest: The most of them.
+        gone: Share that was retired after it was told at most so many times.
         uses: Episodes in which one of them was told, mean.
     """
 
     rules: int
     admitted: int
     told: int
-    gone: float | None
-    slowest: int | None
+    gone: Mapping[int, float]
     uses: float
 
 
@@ -121,9 +120,18 @@ def rules(
             "rounds": rounds,
             "attempts_of_a_round": ROUND,
             "evaluator": "environment (blind)",
+            **_waiting(arms),
         },
         results=tuple(_result(arm, arms, played) for arm in arms),
     )
+
+
+def _waiting(arms: Sequence[Arm]) -> dict[str, object]:
+    """How often rules of an effect are told until they go: median, and 90 % of them at most."""
+    if not any(arm.planted for arm in arms):
+        return {}
+    found = {f"{effect:+g}": list(median_and_ninth(tellings(effect))) for effect in EFFECTS}
+    return {"told_until_retired": found}
 
 
 def _result(arm: Arm, arms: Sequence[Arm], played: Mapping[str, Sequence[Life]]) -> Result:
@@ -155,12 +163,11 @@ def cells(lives: Sequence[Life]) -> np.ndarray:
 
 
 def _planted(fates: Sequence[Fate]) -> Planted:
-    gone = [fate.gone for fate in fates if fate.gone is not None]
+    gone = [fate.gone for fate in fates]
     return Planted(
         rules=len(fates),
         admitted=sum(fate.admitted for fate in fates),
-        told=len(fates) - len(gone),
-        gone=float(np.median(gone)) if gone else None,
-        slowest=max(gone, default=None),
+        told=gone.count(None),
+        gone=shares(gone),
         uses=float(np.mean([fate.uses for fate in fates])),
     )

@@ -19,6 +19,8 @@ from jitrl.errors import InputError
 from jitrl.language import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from jitrl.bench.rules.results import Result
 
 
@@ -27,7 +29,8 @@ def rules(
         Literal["together", "gates", "settings"],
         typer.Option(
             help="`together`: no rules, rules, scores, both. `gates`: rules with and without "
-            "gates, and with planted ones. `settings`: the options of the agent, one at a time."
+            "gates, and with planted ones of three kinds. `settings`: the options of the agent, "
+            "one at a time."
         ),
     ] = "together",
     arms: ARMS = "",
@@ -81,11 +84,14 @@ def rules(
         )
     say_fewer(templates, report.protocol["templates"], "templates")
     _show(report.results)
+    _show_waiting(report.protocol.get("told_until_retired", {}))
     if json:
         emit(plain(report))
 
 
 def _show(results: Sequence[Result]) -> None:
+    from jitrl.bench.rules.planted import TIMES
+
     first, last = 1, len(results[0].rounds)
     shown = figures("", "score", f"round {first}", f"round {last}", "minus", "", "rules")
     for result in results:
@@ -101,22 +107,33 @@ def _show(results: Sequence[Result]) -> None:
         )
     people().print(shown)
     if any(result.planted for result in results):
-        fates = figures("planted", "rules", "let in", "told at the end", "uses", "until gone")
+        within = [f"gone by {n}" for n in TIMES]
+        fates = figures("", "rules", "let in", "told at the end", "uses", *within)
         for result in results:
-            for kind, of in result.planted.items():
-                gone = "" if of.gone is None else f"{of.gone:.0f} (at most {of.slowest})"
+            for of in result.planted.values():
                 fates.add(
-                    f"{result.arm.name}: {kind}",
+                    result.arm.name,
                     str(of.rules),
                     str(of.admitted),
                     str(of.told),
                     f"{of.uses:.1f}",
-                    gone,
+                    *(f"{share:.0%}" for share in of.gone.values()),
                 )
         people().print(fates)
     people().print(
         "Score: mean of all attempts. Rules: active + candidates at the end, mean over seeds. "
-        "Uses: episodes in which a rule was told; until gone: median of those retired. "
+        "Uses: episodes in which a rule was told, mean; gone by: share that was retired after so "
+        "many uses at most. "
         f"95 % intervals by template and seed. {NO_INTERVAL}",
         style="dim",
     )
+
+
+def _show_waiting(found: Mapping[str, Sequence[int]]) -> None:
+    """How long rules of a known effect are told, by the gates' own arithmetic."""
+    for effect, (middle, ninth) in found.items():
+        people().print(
+            f"A candidate of effect {effect} is told {middle} times until it is retired, and at "
+            f"most {ninth} in nine of ten cases (simulated).",
+            style="dim",
+        )

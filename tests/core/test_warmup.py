@@ -62,7 +62,7 @@ def test_returns_novelty_and_repeats_are_scaled_and_nothing_else() -> None:
     )
     assert (part.share, whole.share) == (0.25, 1.0)
     for one, other in zip(part.candidates, whole.candidates, strict=True):
-        nudge = 0.2 if one.action == "back" else 0.0
+        nudge = RULE.untrusted if one.action == "back" else 0.0
         assert one.bonus - nudge == pytest.approx(0.25 * (other.bonus - nudge))
         assert one.transfer == other.transfer == (2.0 if one.action == "right" else 0.0)
         returns = RULE.beta * one.scaled

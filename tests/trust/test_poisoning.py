@@ -127,7 +127,7 @@ def test_an_imported_file_counts_as_nothing_until_somebody_restores_it_and_then_
         memory.restore(episodes=[f"evil{n}" for n in range(10)])
         after = made("restored")
         moved = {c.action: c.correction for c in after.candidates}
-        assert abs(moved["delete_all"] - moved["open"]) <= 0.2 + 1e-9
+        assert abs(moved["delete_all"] - moved["open"]) <= 0.05 + 1e-9
 
 
 COPYING = [

@@ -132,7 +132,7 @@ class UpdateRule:
     repeat: float = 9.0
     repeat_action: float = 9.0
     episode: bool = True
-    untrusted: float | None = 0.2
+    untrusted: float | None = 0.05
     memory_only: MemoryOnly = "lowest"
     choose: Choose = "argmax"
     temperature: float = 1.0

@@ -30,8 +30,8 @@ def poison(
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Exit 1 if, with admission on and clear evidence, one source turns a larger share "
-            "of decisions, a forged basis is not refused, or a rollback is not exact.",
+            help="Exit 1 if, with admission on, one source turns a larger share of decisions, a "
+            "forged basis is not refused, or a rollback is not exact.",
         ),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
@@ -55,7 +55,7 @@ def poison(
             presets=named,
             workers=workers,
             tell=done,
-            begun=teller("poison", "--trials N", "memories"),
+            begun=teller("poison", "--trials N", "memory"),
         )
     _show(found, named)
     if json:
@@ -94,6 +94,6 @@ def _broken(found: Sequence[Poisoned], most: float) -> list[str]:
         if f.attack.startswith("forged") and f.refused < 1.0:
             said.append(f"{at}: {1 - f.refused:.1%} of the outcomes were not refused")
         is_one = not f.attack.startswith("ten sources")
-        if is_one and f.evidence == "clear" and f.turned > most:
+        if is_one and f.turned > most:
             said.append(f"{at}: {f.turned:.1%} of decisions turned, at most {most:.1%} may")
     return said

@@ -44,7 +44,7 @@ def preview(
             truth=truth,
             workers=workers,
             tell=tell,
-            begun=teller("preview", "--world NAME --seeds N --episodes N --truth N", "episodes"),
+            begun=teller("preview", "--world NAME --seeds N --episodes N --truth N", "episode"),
         )
     _show(report.results)
     if json:

@@ -207,6 +207,8 @@ class Episode:
         self._running()
         self._arrive(state)
         self._agent.retrace(state, decision)
+        if action != decision.action:
+            self._agent.took(action)
         self._steps.append(Transition(state, action, decision))
 
     def reward(self, value: float) -> None:

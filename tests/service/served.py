@@ -21,7 +21,7 @@ class Place:
 
     def app(self, bounds=None, **limits):
         from jitrl.service.app import create_app
-        from jitrl.service.episodes import Limits
+        from jitrl.service.seats import Limits
         from jitrl.service.tenants import Tenants
 
         made = Tenants(self.folder, limits=Limits(**{"deadline": 30.0, **limits}))

@@ -6,25 +6,34 @@ from typing import Any
 
 import pytest
 
-import jitrl
 from jitrl.api import JitRL
+from jitrl.config import Memory
 from jitrl.core.sentences import rule_id
-from jitrl.errors import InputError, StoreError
+from jitrl.errors import InputError, JitRLError, StoreError
 from jitrl.service.adviser import Adviser
+from jitrl.service.desk import Desk
+from jitrl.service.errors import NotAllowed
+from jitrl.service.seats import Limits
 from jitrl.types import Rule
 
+PATIENT = Limits(deadline=60.0)
 TWO = {"open A": 80, "open B": 50}
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[JitRL]:
-    with jitrl.open(tmp_path / "memory.db") as opened:
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with Desk(tmp_path / "memory.db", limits=PATIENT) as opened:
         yield opened
 
 
 @pytest.fixture
-def adviser(memory: JitRL) -> Adviser:
-    return Adviser(memory, scope="shop", principal="bot")
+def memory(desk: Desk) -> JitRL:
+    return desk.memory
+
+
+@pytest.fixture
+def adviser(desk: Desk) -> Adviser:
+    return Adviser(desk, scope="shop", principal="bot")
 
 
 def play(adviser: Adviser, outcome: Any, **said: Any) -> str:
@@ -59,7 +68,7 @@ def test_a_trusted_outcome_from_elsewhere_turns_the_advice_and_the_agent_cannot_
     assert (advice.action, advice.own, advice.changed) == ("open B", "open A", True)
     assert "once in states like this one" in advice.why
     assert adviser.recall(key, "home").actions[0].action == "open B"
-    with pytest.raises(InputError, match="said by somebody else, and stays so"):
+    with pytest.raises(NotAllowed, match="told by somebody else"):
         adviser.report(good, False)
 
 
@@ -71,12 +80,22 @@ def test_an_agent_corrects_its_own_report(adviser: Adviser, memory: JitRL) -> No
     assert adviser.report(key, None).learned == 0
 
 
-def test_an_agent_cannot_speak_for_another_one(adviser: Adviser, memory: JitRL) -> None:
-    key = play(Adviser(memory, principal="other"), True)
-    silent = play(Adviser(memory, principal="other"), None)
-    for theirs in (key, silent):
-        with pytest.raises(InputError, match="said by somebody else"):
-            adviser.report(theirs, False)
+def test_an_agent_has_its_own_runs_and_nobody_elses(adviser: Adviser, desk: Desk) -> None:
+    other = Adviser(desk, scope="shop", principal="other")
+    told, silent = play(other, True), play(other, None)
+    running = other.start("t", key="k").episode
+    calls: list[Callable[[], Any]] = [
+        lambda: adviser.report(told, False),
+        lambda: adviser.report(silent, False),
+        lambda: adviser.report(running, False),
+        lambda: adviser.advise(running, "home", TWO),
+        lambda: adviser.recall(running, "home"),
+        lambda: adviser.record(running, "open A", state="home"),
+        lambda: adviser.start("t", key="k"),
+    ]
+    for call in calls:
+        with pytest.raises(NotAllowed, match="is somebody else's"):
+            call()
 
 
 def test_what_was_done_in_place_of_the_advice_is_what_is_learned(
@@ -100,9 +119,9 @@ def test_a_step_without_advice_is_a_step_too(adviser: Adviser, memory: JitRL) ->
 
 
 def test_a_run_that_is_held_out_recalls_nothing(tmp_path: Path) -> None:
-    for options in ({"holdout": 1.0}, {"mode": "shadow"}, {"mode": "off"}):
-        with jitrl.open(tmp_path / "memory.db", **options) as memory:  # type: ignore[arg-type]
-            adviser = Adviser(memory)
+    for settings in (Memory(holdout=1.0), Memory(mode="shadow"), Memory(mode="off")):
+        with Desk(tmp_path / "memory.db", settings, limits=PATIENT) as desk:
+            adviser = Adviser(desk)
             key = adviser.start("t").episode
             assert adviser.recall(key, "home").actions == []
             assert "without memory" in adviser.recall(key, "home").note
@@ -136,31 +155,46 @@ def test_a_key_goes_on_with_its_run_and_names_one_run_only(adviser: Adviser) -> 
     adviser.advise("k", "home", TWO)
     assert adviser.start("t", key="k").episode == "k"
     assert adviser.advise("k", "next", TWO).step == 1
-    with pytest.raises(InputError, match="names a run at 't'"):
+    with pytest.raises(InputError, match="was given to task 't'"):
         adviser.start("other", key="k")
     adviser.report("k", True)
     with pytest.raises(InputError, match="names a run that is over"):
         adviser.start("t", key="k")
 
 
-def test_what_runs_is_kept_without_an_outcome_when_it_is_closed(
-    adviser: Adviser, memory: JitRL
-) -> None:
-    key = adviser.start("t").episode
-    adviser.advise(key, "home", TWO)
-    adviser.close()
-    lived = memory.store.episode(key)
-    assert (lived.status, lived.outcome) == ("truncated", None)
-    assert adviser.report(key, True).learned == 1
+def test_what_runs_is_kept_without_an_outcome_when_the_desk_is_closed(tmp_path: Path) -> None:
+    with Desk(tmp_path / "memory.db", limits=PATIENT) as desk:
+        key = Adviser(desk).start("t").episode
+        Adviser(desk).advise(key, "home", TWO)
+    with Desk(tmp_path / "memory.db", limits=PATIENT) as desk:
+        lived = desk.memory.store.episode(key)
+        assert (lived.status, lived.outcome) == ("truncated", None)
+        assert Adviser(desk).report(key, True).learned == 1
+
+
+def test_a_run_goes_on_after_a_restart_where_the_desk_keeps_it(tmp_path: Path) -> None:
+    with Desk(tmp_path / "memory.db", limits=PATIENT, is_kept=True) as desk:
+        Adviser(desk).start("t", key="k")
+        Adviser(desk).advise("k", "home", TWO)
+        Adviser(desk).record("k", "open C", reward=0.5)
+    with Desk(tmp_path / "memory.db", limits=PATIENT, is_kept=True) as desk:
+        assert Adviser(desk).record("k", reward=0.25).action == "open C"
+        assert Adviser(desk).advise("k", "next", TWO).step == 1
+        Adviser(desk).report("k", True)
+        lived = desk.memory.store.episode("k")
+        assert lived.outcome is not None
+        assert (lived.steps[0].action, lived.outcome.value) == ("open C", 1.75)
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda a, k: a.advise("nix", "home", TWO), "no episode 'nix' runs; start one"),
-        (lambda a, k: a.recall("nix", "home"), "no episode 'nix' runs"),
+        (lambda a, k: a.advise("nix", "home", TWO), "there is no episode 'nix'"),
+        (lambda a, k: a.recall("nix", "home"), "there is no episode 'nix'"),
         (lambda a, k: a.report("nix", True), "there is no episode 'nix'"),
-        (lambda a, k: a.record(k, reward=1.0), "nothing was advised yet"),
+        (lambda a, k: a.record(k), "nothing was advised yet"),
+        (lambda a, k: a.record(k, reward=1.0), "before the first decision"),
+        (lambda a, k: a.record(k, "open A"), "no time between a decision and the next"),
         (lambda a, k: a.record(k, state="home"), "state came without action"),
         (lambda a, k: a.advise(k, " ", []), "no candidates"),
         (lambda a, k: a.advise(k, "home", {"a": 101}), "confidence in 'a' is 101"),
@@ -172,17 +206,28 @@ def test_what_cannot_be_used_is_refused_and_said(
     adviser: Adviser, call: Callable[[Adviser, str], Any], said: str
 ) -> None:
     key = adviser.start("t").episode
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(JitRLError, match=said):
         call(adviser, key)
 
 
-def test_a_memory_that_cannot_be_read_leaves_the_agent_its_own_choice(
+def test_a_memory_that_fails_leaves_the_agent_its_own_choice(
     adviser: Adviser, memory: JitRL
 ) -> None:
     key = adviser.start("t").episode
     memory.close()
     advice = adviser.advise(key, "home", TWO)
-    assert (advice.action, advice.changed) == ("open A", False)
-    assert advice.degraded
+    assert (advice.action, advice.changed, advice.degraded) == ("open A", False, "error")
     with pytest.raises(StoreError):
         adviser.report(key, True)
+
+
+def test_advice_that_is_late_is_the_agents_own_choice_and_the_run_goes_on(tmp_path: Path) -> None:
+    with Desk(tmp_path / "memory.db", limits=Limits(deadline=0.0)) as desk:
+        adviser = Adviser(desk)
+        key = adviser.start("t").episode
+        with desk.episodes._running[key].lock:  # whoever decides waits
+            advice = adviser.advise(key, "home", TWO)
+        assert (advice.action, advice.changed, advice.degraded) == ("open A", False, "deadline")
+        assert adviser.record(key, "open B").step == 0
+        adviser.report(key, True)
+        assert [step.action for step in desk.memory.store.episode(key).steps] == ["open B"]

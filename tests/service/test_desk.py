@@ -120,6 +120,14 @@ def test_an_episode_that_nobody_asks_for_is_closed_as_truncated(tmp_path):
         assert desk.episodes.outcome("k", True, basis="test", is_trusted=True).rows == 1
 
 
+def test_what_runs_when_a_desk_is_closed_is_kept_as_truncated(tmp_path):
+    with Desk(tmp_path / "a.db", limits=Limits(deadline=30.0)) as desk:
+        desk.episodes.start("t", key="k")
+        desk.episodes.decide("k", "page", YES_NO)
+    with Desk(tmp_path / "a.db", limits=Limits(deadline=30.0)) as desk:
+        assert (desk.episodes.find("k").status, desk.episodes.find("k").steps) == ("truncated", 1)
+
+
 def test_a_decision_is_found_while_its_episode_runs_and_afterwards(desk):
     desk.episodes.start("t", key="k")
     made = desk.episodes.decide("k", "page", YES_NO)
@@ -273,6 +281,27 @@ def test_an_agents_step_rewards_never_become_a_trusted_basis(desk):
     desk.episodes.outcome("k", False, basis="test", is_trusted=True)
     active = desk.rows(status="active")
     assert [(row.basis, row.reward) for row in active] == [("test", 0.0), ("test", 0.0)]
+
+
+def test_what_an_agent_says_at_the_end_is_added_to_what_it_said_of_its_steps(desk):
+    for key, basis in (("own", "agent_self_report"), ("told", "test")):
+        desk.episodes.start("t", key=key)
+        desk.episodes.decide(key, "page", YES_NO)
+        desk.episodes.reward(key, 0.5)
+        desk.episodes.outcome(key, True, basis=basis, is_trusted=basis == "test")
+    assert desk.memory.store.episode("own").outcome.value == 1.5
+    assert desk.memory.store.episode("told").outcome.value == 1.0
+
+
+def test_what_was_done_in_place_of_the_decision_is_what_is_learned(desk):
+    desk.episodes.start("t", key="k")
+    decided = desk.episodes.decide("k", "page", YES_NO, step=0)
+    assert desk.episodes.took("k", "maybe").steps == 1
+    assert desk.episodes.decide("k", "page", YES_NO, step=0) == decided
+    desk.episodes.outcome("k", True, basis="test", is_trusted=True)
+    assert [row.action for row in desk.rows()] == ["maybe"]
+    with pytest.raises(Conflict, match="is over"):
+        desk.episodes.took("k", "yes")
 
 
 def test_trusted_step_rewards_are_rewards_of_their_steps(desk):

@@ -9,6 +9,8 @@ import pytest
 
 import jitrl
 from jitrl.service.adviser import Adviser
+from jitrl.service.desk import Desk
+from jitrl.service.seats import Limits
 
 pytestmark = pytest.mark.frameworks
 
@@ -17,6 +19,7 @@ mcp = pytest.importorskip("mcp")
 served = pytest.importorskip("jitrl.service.mcp")
 
 TASK = "find the reviews"
+PATIENT = Limits(deadline=60.0)
 
 
 async def said(client: Any, tool: str, **given: Any) -> dict[str, Any]:
@@ -38,7 +41,7 @@ async def play(client: Any, outcome: object, **more: Any) -> str:
 def command(file: Path, *options: str) -> Any:
     return mcp.StdioServerParameters(
         command=sys.executable,
-        args=["-m", "jitrl.cli", "mcp", str(file), *options],
+        args=["-m", "jitrl.cli", "mcp", str(file), "--deadline", "60000", *options],
         env={**os.environ, "PYTHONPATH": str(Path(jitrl.__file__).parents[1])},
     )
 
@@ -48,8 +51,8 @@ def test_tools_say_what_they_take_and_give(tmp_path: Path) -> None:
         async with mcp.Client(served.server(adviser)) as client:
             return list((await client.list_tools()).tools)
 
-    with jitrl.open(tmp_path / "memory.db") as memory:
-        tools = anyio.run(look, Adviser(memory))
+    with Desk(tmp_path / "memory.db") as desk:
+        tools = anyio.run(look, Adviser(desk))
     assert [tool.name for tool in tools] == ["start", "advise", "recall", "record", "report"]
     for tool in tools:
         assert tool.description
@@ -65,9 +68,9 @@ def test_a_run_by_tools_is_an_episode_of_the_memory(tmp_path: Path) -> None:
             running = (await said(client, "start", task=TASK, scope="shop"))["episode"]
             return key, await said(client, "recall", episode=running, state="home")
 
-    with jitrl.open(tmp_path / "memory.db") as memory:
-        key, recalled = anyio.run(run, Adviser(memory))
-        lived = memory.store.episode(key)
+    with Desk(tmp_path / "memory.db", limits=PATIENT) as desk:
+        key, recalled = anyio.run(run, Adviser(desk))
+        lived = desk.memory.store.episode(key)
     assert lived.outcome is not None
     assert (lived.outcome.value, lived.outcome.basis) == (1.5, "agent_self_report")
     assert recalled["actions"][0]["action"] == "A"
@@ -83,11 +86,11 @@ def test_what_an_agent_got_wrong_is_told_to_it(tmp_path: Path) -> None:
                 await client.call_tool("advise", {"episode": "x", "state": "s", "candidates": []}),
             ]
 
-    with jitrl.open(tmp_path / "memory.db") as memory:
-        answers = anyio.run(ask, Adviser(memory))
-        assert list(memory.store.episodes()) == []
+    with Desk(tmp_path / "memory.db") as desk:
+        answers = anyio.run(ask, Adviser(desk))
+        assert list(desk.memory.store.episodes()) == []
     assert all(answer.is_error for answer in answers)
-    assert "there is no episode 'nix'; start one" in answers[0].content[0].text
+    assert "there is no episode 'nix'" in answers[0].content[0].text
 
 
 def test_the_command_serves_two_agents_on_one_file_and_each_learns_of_the_other(

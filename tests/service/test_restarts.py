@@ -68,6 +68,22 @@ def test_decisions_after_a_restart_are_those_of_an_episode_that_never_stopped(tm
         assert resumed.decision.candidates == whole.decision.candidates
 
 
+def test_decisions_after_a_restart_know_what_was_done_in_place_of_others(tmp_path):
+    def played(folder, opens):
+        folder.mkdir()
+        with opened(folder) as desk:
+            desk.episodes.start("t", key="k")
+            desk.episodes.decide("k", "page", YES_NO)
+            desk.episodes.took("k", "no")
+            if not opens:
+                return desk.episodes.decide("k", "page", YES_NO).decision.candidates
+        with opened(folder) as desk:
+            assert desk.episodes.step("k", 0)[1] == "no"
+            return desk.episodes.decide("k", "page", YES_NO).decision.candidates
+
+    assert played(tmp_path / "one", opens=True) == played(tmp_path / "two", opens=False)
+
+
 def test_what_an_agent_said_of_itself_survives_a_restart_as_such(tmp_path):
     with opened(tmp_path) as desk:
         desk.episodes.start("t", key="k")

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from jitrl import config
-from jitrl.api import JitRL
 from jitrl.cli.memory.options import FILE, NAME
 from jitrl.cli.shared.settings import Flags, merge
 
@@ -19,6 +18,9 @@ def mcp(
         str, typer.Option(help="Who is answerable for what the agent reports.")
     ] = "mcp",
     name: NAME = "default",
+    deadline: Annotated[
+        float, typer.Option(min=1, help="Milliseconds, then advice is the agent's own choice.")
+    ] = 5000.0,
     setting: Annotated[
         list[str], typer.Option("--set", help="Any setting, as memory.holdout=0.1.")
     ] = [],  # noqa: B006 - typer reads it
@@ -33,11 +35,10 @@ def mcp(
     merge(flags, setting, "--set")
     settings = config.load(flags)
     from jitrl.service.adviser import Adviser
+    from jitrl.service.desk import Desk
     from jitrl.service.mcp import server
+    from jitrl.service.seats import Limits
 
-    with JitRL(file, settings.memory, memory=name, model=settings) as memory:
-        adviser = Adviser(memory, scope=scope, principal=principal)
-        try:
-            server(adviser).run()
-        finally:
-            adviser.close()
+    limits = Limits(deadline=deadline / 1e3)
+    with Desk(file, settings.memory, memory=name, model=settings, limits=limits) as desk:
+        server(Adviser(desk, scope=scope, principal=principal)).run()

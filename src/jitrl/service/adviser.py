@@ -1,32 +1,27 @@
-"""A memory as an agent asks it in its own words: start, advise, recall, record, report.
+"""A desk as an agent asks it in its own words: start, advise, recall, record, report.
 
-The agent is not trusted: whatever it says of its own success is ``agent_self_report`` of one
-principal, and it can neither correct nor withdraw what somebody else said.
+The agent is not trusted: it has its own episodes only, and whatever it says of its success is
+``agent_self_report`` of one principal.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from jitrl import given
-from jitrl.api import JitRL
-from jitrl.episode import Episode
-from jitrl.errors import InputError, JitRLError, StoreError
+from jitrl.errors import InputError
 from jitrl.integrations.conversation import masked
 from jitrl.memory.session import Session
 from jitrl.models.stated import logit_of
-from jitrl.types import Basis, Candidate, Decision, State
-from jitrl.types import Episode as Lived
+from jitrl.service.desk import Desk
+from jitrl.service.errors import NotAllowed
+from jitrl.service.running import Answer
+from jitrl.service.seats import Seat
+from jitrl.types import Candidate, State
 
-_log = logging.getLogger(__name__)
-
-SELF: Basis = "agent_self_report"
-_MOST = 1000  # episodes that run at once
 _RECALLED = 10  # actions, and rules
 _SURE = 50.0  # confidence in each of a plain list of candidates
 
@@ -125,50 +120,35 @@ class Reported:
     duplicate: bool = False
 
 
-class _Running:
-    def __init__(self, episode: Episode) -> None:
-        self.episode, self.lock = episode, threading.Lock()
-        self.steps, self.last = 0, ""
-        self.said: float | None = None  # sum of the rewards that the agent gave itself
-
-
 class Adviser:
-    """Answers an agent from a memory. Safe for threads.
+    """Answers an agent at a desk. Safe for threads; it keeps nothing, so any number may be made.
 
     Args:
-        memory: Open; it is not closed here.
+        desk: Where its episodes run; it is not closed here.
         scope: Of episodes that name none.
         principal: Who is answerable for what the agent says; the source of its rows.
     """
 
-    def __init__(self, memory: JitRL, *, scope: str = "", principal: str = "mcp") -> None:
-        self.memory = memory
+    def __init__(self, desk: Desk, *, scope: str = "", principal: str = "mcp") -> None:
+        self.desk = desk
         self.scope = given.text(scope, "scope")
         self.principal = given.name(principal, "principal")
-        self._running: dict[str, _Running] = {}
-        self._lock = threading.Lock()
 
     def start(self, task: str, scope: str | None = None, key: str | None = None) -> Started:
         """Begin a run at ``task``; under a key that runs already, go on with that one.
 
         Raises:
-            InputError: If a text cannot be used, the key was given to another task or is stored
-                already, or too many episodes run.
+            InputError: If a text cannot be used, or the key was given to another task, to somebody
+                else, or is stored already.
+            Full: If too many episodes run.
         """
-        scope = self.scope if scope is None else scope
-        with self._lock:
-            if key is not None and key in self._running:
-                episode = self._running[key].episode
-                if (episode.task, episode.scope) != (task, scope):
-                    raise InputError(f"key {key!r} names a run at {episode.task!r}; use another")
-                return _started(episode)
-            if key is not None and self._stored(key) is not None:
-                raise InputError(f"key {key!r} names a run that is over; each run has its own key")
-            if len(self._running) >= _MOST:
-                raise InputError(f"{_MOST} episodes run, which is all that may; report some")
-            episode = self.memory.episode(task, scope=scope, key=key)
-            self._running[episode.key] = _Running(episode)
-        return _started(episode)
+        seat = self.desk.episodes.start(
+            task, scope=self.scope if scope is None else scope, key=key, principal=self.principal
+        )
+        self._check_own(seat)
+        if seat.status != "running":
+            raise InputError(f"key {key!r} names a run that is over; each run has its own key")
+        return Started(seat.key, seat.task, seat.scope, _ALONE if seat.holdout else "")
 
     def advise(
         self, episode: str, state: str, candidates: Mapping[str, float] | Sequence[str]
@@ -180,9 +160,9 @@ class Adviser:
                 0 to 100.
 
         Raises:
-            InputError: If a value cannot be used, or no such episode runs.
+            InputError: If a value cannot be used, or the episode is over.
+            Unknown: If there is no such episode.
         """
-        running = self._run(episode)
         sure = candidates if isinstance(candidates, Mapping) else dict.fromkeys(candidates, _SURE)
         if len(sure) < len(candidates):
             raise InputError("a candidate occurs twice; each action once")
@@ -190,34 +170,29 @@ class Adviser:
             if not 0.0 <= given.number(confidence, f"confidence in {action!r}") <= 100.0:
                 raise InputError(f"confidence in {action!r} is {confidence}; it is from 0 to 100")
         proposed = [Candidate(a, logit_of(c), "caller") for a, c in sure.items()]
-        own = max(sure, key=lambda action: sure[action]) if sure else ""
-        here = _here(state, running.episode)
-        with running.lock:
-            try:
-                decision = running.episode.decide(
-                    here, proposed, allowed=list(sure), scorer="verbalized"
-                )
-            except StoreError as error:
-                _log.warning("degraded episode=%s: %s", episode, error)
-                why = "the memory could not be read, so this is your own choice"
-                return Advice(episode, running.steps, own, own, False, why, str(error))
-            step, running.last = running.steps, decision.action
-            running.steps += 1
-        return _advice(episode, step, own, decision)
+        call = self.desk.episodes.ask(
+            episode,
+            _here(state, self._seat(episode)),
+            proposed,
+            allowed=list(sure),
+            scorer="verbalized",
+        )
+        return _advice(episode, call.own, call.result(self.desk.limits.deadline))
 
     def recall(self, episode: str, state: str) -> Recalled:
         """What is known of states like ``state``, without a decision.
 
         Raises:
-            InputError: If the state cannot be used, or no such episode runs.
+            InputError: If the state cannot be used.
+            Unknown: If there is no such episode.
             StoreError: If the memory cannot be read.
         """
-        running, agent = self._run(episode).episode, self.memory.agent
-        if running.holdout or agent.mode != "act":
+        seat, memory = self._seat(episode), self.desk.memory
+        if seat.holdout or memory.agent.mode != "act":
             return Recalled([], [], _ALONE)
-        view = agent.view(running.scope)
-        here = _here(state, running)
-        near = Session(view, task=running.task).neighborhood(here, goal=running.task)
+        here, view = _here(state, seat), memory.agent.view(seat.scope)
+        here = replace(here, text=memory.redaction.text(here.text))
+        near = Session(view, task=seat.task).neighborhood(here, goal=seat.task)
         weights, sums = defaultdict[str, float](float), defaultdict[str, float](float)
         visits, alike = defaultdict[str, float](float), dict[str, float]()
         for n in near.neighbors:
@@ -237,7 +212,9 @@ class Adviser:
             if weights[action] > 0.0
         ]
         known.sort(key=lambda k: (-k.value, -k.visits))
-        return Recalled(known[:_RECALLED], self._rules(running.scope), "" if known else _NOTHING)
+        rules = self.desk.rules(scope=seat.scope, status="active")
+        told = [rule.text for rule in rules][:_RECALLED]
+        return Recalled(known[:_RECALLED], told, "" if known else _NOTHING)
 
     def record(
         self,
@@ -254,27 +231,24 @@ class Adviser:
             state: Where ``action`` was done without advice; it is a step of its own then.
 
         Raises:
-            InputError: If a value cannot be used, nothing was advised yet, or no such episode runs.
-            StoreError: If the memory cannot be read.
+            InputError: If a value cannot be used, nothing was advised yet, or the episode is over.
+            Unknown: If there is no such episode.
         """
-        running = self._run(episode)
-        with running.lock:
-            if state is not None:
-                if action is None:
-                    raise InputError("state came without action; say what was done there")
-                here = _here(state, running.episode)
-                running.episode.decide(here, {action: 0.0}, allowed=[action], scorer="verbalized")
-                running.steps += 1
-            if not running.steps:
-                raise InputError("nothing was advised yet; give state and action, or ask first")
-            if reward is not None:
-                running.said = given.total(
-                    running.said, given.number(reward, "reward"), "rewards of this episode"
-                )
-            if action is not None and state is None:
-                running.episode.took(action)
-            running.last = action or running.last
-            return Recorded(episode, running.steps - 1, running.last)
+        seat, episodes = self._seat(episode), self.desk.episodes
+        reward = None if reward is None else given.number(reward, "reward")
+        if state is not None:
+            if action is None:
+                raise InputError("state came without action; say what was done there")
+            here = _here(state, seat)
+            episodes.decide(episode, here, {action: 0.0}, allowed=[action], scorer="verbalized")
+        elif action is not None:
+            episodes.took(episode, action)
+        if reward is not None:
+            episodes.reward(episode, reward)
+        step = episodes.find(episode).steps - 1
+        if step < 0:
+            raise InputError("nothing was advised yet; give state and action, or ask first")
+        return Recorded(episode, step, action or self._last(episode, step))
 
     def report(
         self,
@@ -290,85 +264,50 @@ class Adviser:
             outcome: True, False, or a number; ``None`` if it is not known.
 
         Raises:
-            InputError: If the value cannot be used, there is no such episode, or somebody else said
-                how it ended.
+            InputError: If the value cannot be used, or somebody else said how it ended.
+            Unknown: If there is no such episode.
             StoreError: If it could not be written; it may be reported again.
         """
-        running = self._running.get(episode)
-        if running is None:
-            return self._correct(episode, outcome)
-        with running.lock:
-            said = running.said
-            if outcome is not None:
-                said = given.total(said, given.number(outcome, "outcome"), "rewards and outcome")
-            receipt = running.episode.finish(
-                said,
-                basis=SELF,
-                evaluator=self.principal,
-                principal=self.principal,
-                status=given.status(status),
-            )
-        with self._lock:
-            self._running.pop(episode, None)
+        if self._seat(episode).status == "running" and outcome is None:
+            receipt = self.desk.episodes.close(episode, status=status)
+        else:
+            receipt = self.desk.outcome(episode, outcome, principal=self.principal, status=status)
         return Reported(episode, receipt.rows, receipt.duplicate)
 
-    def close(self) -> None:
-        """Keep what runs as cut off: its outcome may be told later."""
-        for episode in list(self._running):
-            try:
-                self.report(episode, status="truncated")
-            except JitRLError as error:
-                _log.warning("episode %r could not be kept: %s", episode, error)
+    def _seat(self, episode: str) -> Seat:
+        """The episode, if it is this agent's.
 
-    def _correct(self, key: str, outcome: bool | float | None) -> Reported:
-        stored = self._stored(key)
-        if stored is None:
-            raise InputError(f"there is no episode {key!r}; start one")
-        said = stored.outcome
-        is_own = said is not None and (said.basis, said.principal) == (SELF, self.principal)
-        is_silent = said is None and stored.principal == self.principal
-        if not (is_own or is_silent) or any(step.reward is not None for step in stored.steps):
-            raise InputError(f"how {key!r} ended was said by somebody else, and stays so")
-        receipt = self.memory.outcome(
-            key, outcome, basis=SELF, evaluator=self.principal, principal=self.principal
-        )
-        return Reported(key, receipt.rows, receipt.duplicate)
+        Raises:
+            Unknown: If there is none.
+            NotAllowed: If it is somebody else's.
+        """
+        seat = self.desk.episodes.find(episode)
+        self._check_own(seat)
+        return seat
 
-    def _stored(self, key: str) -> Lived | None:
-        try:
-            return self.memory.store.episode(given.name(key, "key"))
-        except StoreError:
-            return None
+    def _check_own(self, seat: Seat) -> None:
+        if seat.principal != self.principal:
+            raise NotAllowed(f"episode {seat.key!r} is somebody else's; start one of your own")
 
-    def _rules(self, scope: str) -> list[str]:
-        rules = getattr(self.memory.store, "rules", None)
-        if rules is None:
-            return []
-        return [rule.text for rule in rules(scope=scope, status="active")][:_RECALLED]
-
-    def _run(self, episode: str) -> _Running:
-        running = self._running.get(episode)
-        if running is None:
-            over = " any more" if self._stored(episode) is not None else ""
-            raise InputError(f"no episode {episode!r} runs{over}; start one")
-        return running
+    def _last(self, episode: str, step: int) -> str:
+        taken = self.desk.episodes.step(episode, step)
+        return "" if taken is None else taken[1]
 
 
 _ALONE = "this run acts without memory, so that what memory is worth can be measured"
 _NOTHING = "nothing is known of states like this one yet"
+_DEGRADED = "the memory gave no answer in time, or failed, so this is your own choice"
 
 
-def _here(seen: str, episode: Episode) -> State:
+def _here(seen: str, seat: Seat) -> State:
     """What the agent sees on the way to its task, without what names one thing among many."""
-    return given.state(State(masked(given.text(seen, "state", 100_000)), masked(episode.task)))
+    return given.state(State(masked(given.text(seen, "state", 100_000)), masked(seat.task)))
 
 
-def _started(episode: Episode) -> Started:
-    note = _ALONE if episode.holdout else ""
-    return Started(episode.key, episode.task, episode.scope, note)
-
-
-def _advice(episode: str, step: int, own: str, decision: Decision) -> Advice:
+def _advice(episode: str, own: str, answer: Answer) -> Advice:
+    decision = answer.decision
+    if decision is None:
+        return Advice(episode, answer.step, own, own, False, _DEGRADED, answer.degraded)
     chosen, changed = decision.chosen, decision.action != own
     if decision.reason:
         words = {"empty": _NOTHING, "holdout": _ALONE, "off": _ALONE}
@@ -384,4 +323,4 @@ def _advice(episode: str, step: int, own: str, decision: Decision) -> Advice:
         Considered(c.action, c.prior, c.probability, c.visits, c.advantage)
         for c in decision.candidates
     ]
-    return Advice(episode, step, decision.action, own, changed, why, "", considered)
+    return Advice(episode, answer.step, decision.action, own, changed, why, "", considered)

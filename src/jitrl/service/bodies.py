@@ -9,9 +9,9 @@ import msgspec
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from jitrl.service.desk import Desk
-from jitrl.service.episodes import SELF, Seat
 from jitrl.service.ids import LONGEST, decision_id, episode_id
-from jitrl.service.running import Answer, Call
+from jitrl.service.running import SELF, Answer, Call
+from jitrl.service.seats import Seat
 from jitrl.types import LARGEST, Basis, EpisodeStatus, Mode, Row, RowStatus, Rule, RuleStatus
 
 CANDIDATES = 1000

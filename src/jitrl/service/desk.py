@@ -20,13 +20,15 @@ from jitrl.config import Memory, Settings
 from jitrl.errors import InputError
 from jitrl.ports import DecisionRecord, Receipt
 from jitrl.ports.rules import RuleStore
-from jitrl.service.episodes import SELF, Episodes, Limits
+from jitrl.service.episodes import Episodes
 from jitrl.service.errors import Conflict, Unknown
 from jitrl.service.journal import RunningJournal
 from jitrl.service.once import Once
+from jitrl.service.running import SELF
+from jitrl.service.seats import Limits
 from jitrl.stores.lookup import Lookup
 from jitrl.stores.records import decision_id
-from jitrl.types import Basis, Row, RowStatus, Rule, RuleStatus
+from jitrl.types import Basis, EpisodeStatus, Row, RowStatus, Rule, RuleStatus
 
 
 class Desk:
@@ -79,6 +81,7 @@ class Desk:
         told: bool = False,
         principal: str = "",
         is_trusted: bool = False,
+        status: EpisodeStatus = "terminated",
         once: str = "",
     ) -> Receipt:
         """As ``episodes.outcome``, and done once for each idempotency key ``once``.
@@ -95,6 +98,7 @@ class Desk:
             told=told,
             principal=principal,
             is_trusted=is_trusted,
+            status=status,
         )
         if not once:
             return tell()
@@ -182,9 +186,14 @@ class Desk:
         return len(scopes)
 
     def close(self) -> None:
-        """Release the file; running episodes end with the process. May be called twice."""
-        self.episodes.end()
-        self._opened.close()
+        """Release the file; what runs is kept for a later process, or as truncated.
+
+        May be called twice.
+        """
+        try:
+            self.episodes.end()
+        finally:
+            self._opened.close()
 
     def __enter__(self) -> Desk:
         return self

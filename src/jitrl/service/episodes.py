@@ -8,8 +8,6 @@ import threading
 import time
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Literal
 
 from jitrl import given
 from jitrl.api import JitRL
@@ -20,50 +18,12 @@ from jitrl.ports import Receipt
 from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown
 from jitrl.service.ids import LONGEST
 from jitrl.service.journal import RunningJournal
-from jitrl.service.running import Answer, Call, Running
+from jitrl.service.running import SELF, Answer, Call, Running
+from jitrl.service.seats import Limits, Seat
 from jitrl.stores.lookup import Lookup
 from jitrl.types import Basis, Decision, EpisodeStatus, Outcome, State
 
 _log = logging.getLogger(__name__)
-
-SELF: Basis = "agent_self_report"
-"""The basis of all that an agent says of itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one memory gives its callers.
-
-    Attributes:
-        deadline: Seconds after which a decision is answered with the model's own choice.
-        running: Episodes that may run at once.
-        idle: Seconds after which an episode that nobody asks for is closed as truncated.
-        workers: Threads that decide.
-    """
-
-    deadline: float = 0.25
-    running: int = 10_000
-    idle: float = 3600.0
-    workers: int = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """An episode, as whoever starts it is told.
-
-    Attributes:
-        status: ``running``, or how it ended.
-        steps: Steps decided so far.
-        is_new: Whether this call started it.
-    """
-
-    key: str
-    task: str
-    scope: str
-    status: Literal["running"] | EpisodeStatus
-    holdout: bool
-    steps: int
-    is_new: bool = False
 
 
 class Episodes:
@@ -93,8 +53,13 @@ class Episodes:
         return len(self._running)
 
     def end(self) -> None:
-        """Decide no more; what runs ends with the process."""
+        """Decide no more. What runs is closed as truncated unless a later process goes on with it.
+
+        May be called twice.
+        """
         self._pool.shutdown(cancel_futures=True)
+        if self._journal is None:
+            self.sweep(0.0)
 
     def resume(self) -> int:
         """Go on with the episodes that a process before had running; returns how many."""
@@ -203,7 +168,7 @@ class Episodes:
         """Reward the step just decided.
 
         What is not trusted is no reward of the step: such values are added up, and are the
-        episode's outcome on the agent's own word if it is closed without another.
+        episode's outcome on the agent's own word, with what it says at the end.
 
         Args:
             step: Number of the step just decided, to make sure that both sides mean the same.
@@ -222,6 +187,19 @@ class Episodes:
             if step is not None and step != taken - 1:
                 raise Conflict(f"step {step} of {key!r} is not the last one, {taken - 1}")
             running.reward(value, is_trusted)
+        return self._seat(running)
+
+    def took(self, key: str, action: str) -> Seat:
+        """``action`` was done in place of what was decided last; it is what is learned from.
+
+        Raises:
+            InputError: If it cannot be used, or the step just decided is over already.
+            Unknown, Conflict: As ``decide``.
+        """
+        running = self._must_run(key)
+        with running.lock:
+            running.drain()
+            running.took(action)
         return self._seat(running)
 
     def close(self, key: str, *, status: EpisodeStatus = "terminated") -> Receipt:
@@ -252,10 +230,14 @@ class Episodes:
         told: bool = False,
         principal: str = "",
         is_trusted: bool = False,
+        status: EpisodeStatus = "terminated",
     ) -> Receipt:
         """Tell, correct or (``None``) withdraw the outcome of an episode; one that runs is closed.
 
+        What an agent says of itself is added to its rewards on its own word.
+
         Args:
+            status: How an episode ended that runs.
             is_trusted: Whether the caller may say more than what an agent says of itself, and
                 correct or withdraw what others said.
 
@@ -272,7 +254,7 @@ class Episodes:
         if running is not None:
             if said is None:
                 raise Conflict(f"episode {key!r} runs, so there is no outcome to withdraw")
-            return self._finish(running, said, "terminated", is_trusted)
+            return self._finish(running, said, given.status(status), is_trusted)
         self.find(key)
         if not is_trusted:
             self._check_own(key, principal)
@@ -310,8 +292,8 @@ class Episodes:
                 return Receipt(episode.key, episode.receipt.version, 0, duplicate=True)
             if running.is_lossy:
                 status, outcome = "aborted", None
-            elif outcome is None and running.is_said and not running.is_rewarded:
-                outcome = Outcome(running.said, SELF, principal=running.principal)
+            elif running.is_said and not running.is_rewarded:
+                outcome = running.summed(outcome)
             try:
                 if outcome is None:
                     return episode.finish(status=status, principal=running.principal)
@@ -330,13 +312,17 @@ class Episodes:
                     if self._journal is not None:
                         self._journal.end(episode.key)
 
-    def sweep(self) -> list[str]:
-        """Close the episodes that nobody asked for; returns their keys."""
-        last = time.monotonic() - self.limits.idle
+    def sweep(self, idle: float | None = None) -> list[str]:
+        """Close the episodes that nobody asked for; returns their keys.
+
+        Args:
+            idle: Seconds that they were quiet; that of the limits if ``None``.
+        """
+        last = time.monotonic() - (self.limits.idle if idle is None else idle)
         with self._lock:
-            idle = [r for r in self._running.values() if r.touched < last]
+            quiet = [r for r in self._running.values() if r.touched <= last]
         closed = []
-        for running in idle:
+        for running in quiet:
             try:
                 self._finish(running, None, "truncated")
                 closed.append(running.episode.key)
@@ -366,6 +352,7 @@ class Episodes:
             given.status(stored.status),  # type: ignore[arg-type]
             stored.holdout,
             stored.steps,
+            stored.principal,
         )
 
     def _must_run(self, key: str) -> Running:
@@ -386,6 +373,7 @@ class Episodes:
             "running",
             episode.holdout,
             len(episode.steps),
+            running.principal,
             is_new,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from jitrl.errors import JitRLError, MissingExtra
 from jitrl.service.adviser import (
@@ -17,7 +17,7 @@ from jitrl.service.adviser import (
 )
 
 try:
-    from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver import Context, MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import ToolAnnotations
     from pydantic import Field
@@ -33,6 +33,8 @@ that change."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Asked: TypeAlias = Context[Any, Any]
+"""What a tool is told of the request that called it; no part of what the agent sees."""
 Text = Annotated[str, Field(max_length=100_000)]
 Key = Annotated[str, Field(description="What start gave back.")]
 Seen = Annotated[Text, Field(description="What you see now: the page, the result, the error.")]
@@ -42,8 +44,16 @@ _WRITES = ToolAnnotations(destructive_hint=False, open_world_hint=False)
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
-def server(adviser: Adviser) -> MCPServer:
-    """A server with the five tools; ``run()`` serves them on stdin and stdout."""
+def server(adviser: Adviser | Callable[[Asked], Adviser]) -> MCPServer:
+    """A server with the five tools; ``run()`` serves them on stdin and stdout.
+
+    Args:
+        adviser: Of all who ask, or finds that of a request.
+    """
+
+    def of(asked: Asked) -> Adviser:
+        return adviser if isinstance(adviser, Adviser) else adviser(asked)
+
     made = MCPServer("jitrl", title="JitRL memory", instructions=INSTRUCTIONS, log_level="WARNING")
 
     def offer(hints: ToolAnnotations) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -64,6 +74,7 @@ def server(adviser: Adviser) -> MCPServer:
 
     @offer(_WRITES)
     def start(
+        asked: Asked,
         task: Annotated[Text, Field(description="What is to be done, in words.")],
         scope: Annotated[
             Text | None, Field(description="Kind of work; runs learn from others of their scope.")
@@ -73,10 +84,11 @@ def server(adviser: Adviser) -> MCPServer:
         ] = None,
     ) -> Started:
         """Begin a run at a task. Do this once, before its first step."""
-        return adviser.start(task, scope, key)
+        return of(asked).start(task, scope, key)
 
     @offer(_WRITES)
     def advise(
+        asked: Asked,
         episode: Key,
         state: Seen,
         candidates: Annotated[
@@ -90,15 +102,16 @@ def server(adviser: Adviser) -> MCPServer:
         ],
     ) -> Advice:
         """What to do now, given how such steps went before. Counts as a step of the run."""
-        return adviser.advise(episode, state, candidates)
+        return of(asked).advise(episode, state, candidates)
 
     @offer(_READS)
-    def recall(episode: Key, state: Seen) -> Recalled:
+    def recall(asked: Asked, episode: Key, state: Seen) -> Recalled:
         """What is known of a state, without deciding: actions, how they went, and rules."""
-        return adviser.recall(episode, state)
+        return of(asked).recall(episode, state)
 
     @offer(_WRITES)
     def record(
+        asked: Asked,
         episode: Key,
         action: Annotated[
             Text | None, Field(description="What you did, if it is not what was advised.")
@@ -111,10 +124,11 @@ def server(adviser: Adviser) -> MCPServer:
         ] = None,
     ) -> Recorded:
         """Write down what you did at the last step, and what it brought."""
-        return adviser.record(episode, action, reward, state)
+        return of(asked).record(episode, action, reward, state)
 
     @offer(_WRITES)
     def report(
+        asked: Asked,
         episode: Key,
         outcome: Annotated[
             bool | float | None,
@@ -125,6 +139,6 @@ def server(adviser: Adviser) -> MCPServer:
         ] = "terminated",
     ) -> Reported:
         """End a run and say how it ended. Again for a run that is over: correct what you said."""
-        return adviser.report(episode, outcome, status)
+        return of(asked).report(episode, outcome, status)
 
     return made

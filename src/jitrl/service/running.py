@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jitrl import given
 from jitrl.episode import Episode
@@ -21,9 +21,12 @@ from jitrl.errors import InputError, JitRLError
 from jitrl.given import Candidates
 from jitrl.service.errors import Conflict
 from jitrl.service.journal import Kept, RunningJournal
-from jitrl.types import Decision, State
+from jitrl.types import Basis, Decision, Outcome, State
 
 _log = logging.getLogger(__name__)
+
+SELF: Basis = "agent_self_report"
+"""The basis of all that an agent says of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +225,28 @@ class Running:
             step = self.episode.steps[number]
             if step.decision is not None:
                 self._journal.step(self.episode.key, number, step.state, step.action, step.decision)
+
+    def took(self, action: str) -> None:
+        """Something else was done than was decided last; the lock must be held.
+
+        Raises:
+            InputError: As that of an episode.
+        """
+        self.episode.took(action)
+        self._note(len(self.episode.steps) - 1)
+
+    def summed(self, outcome: Outcome | None) -> Outcome:
+        """The outcome, with what the agent said of itself before if it is its own, too.
+
+        Raises:
+            InputError: If the sum is too large.
+        """
+        if outcome is None:
+            return Outcome(self.said, SELF, principal=self.principal)
+        if outcome.basis != SELF:
+            return outcome
+        value = given.total(self.said, outcome.value, "rewards and outcome of this episode")
+        return replace(outcome, value=value)
 
     def reward(self, value: float, is_trusted: bool) -> None:
         """Reward the last step, or add to what the agent says of itself; the lock must be held.

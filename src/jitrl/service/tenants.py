@@ -10,8 +10,8 @@ from pathlib import Path
 from jitrl.config import Memory, Settings
 from jitrl.errors import JitRLError, StoreError
 from jitrl.service.desk import Desk
-from jitrl.service.episodes import Limits
 from jitrl.service.keys import TENANT, checked_tenant
+from jitrl.service.seats import Limits
 
 _log = logging.getLogger(__name__)
 

@@ -57,8 +57,8 @@ def serve(
     settings = config.load(flags)
     uvicorn = _uvicorn()
     from jitrl.service.app import Bounds, create_app
-    from jitrl.service.episodes import Limits
     from jitrl.service.keys import Keys
+    from jitrl.service.seats import Limits
     from jitrl.service.tenants import KEYS, Tenants
 
     if not any(key.revoked is None for key in Keys(folder / KEYS).all()):

@@ -1,0 +1,46 @@
+"""What a memory gives its callers, and what they are told of an episode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from jitrl.types import EpisodeStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one memory gives its callers.
+
+    Attributes:
+        deadline: Seconds after which a decision is answered with the model's own choice.
+        running: Episodes that may run at once.
+        idle: Seconds after which an episode that nobody asks for is closed as truncated.
+        workers: Threads that decide.
+    """
+
+    deadline: float = 0.25
+    running: int = 10_000
+    idle: float = 3600.0
+    workers: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """An episode, as whoever starts it is told.
+
+    Attributes:
+        status: ``running``, or how it ended.
+        steps: Steps decided so far.
+        principal: Who started it.
+        is_new: Whether this call started it.
+    """
+
+    key: str
+    task: str
+    scope: str
+    status: Literal["running"] | EpisodeStatus
+    holdout: bool
+    steps: int
+    principal: str = ""
+    is_new: bool = False

@@ -21,7 +21,7 @@ from support_desk import SCHEMAS, Desk, Work, compare
 
 import jitrl
 from jitrl.integrations.guide import Guide
-from jitrl.integrations.proxy import app
+from jitrl.service.proxy import app
 
 TOOLS = [
     {"type": "function", "function": {"name": name, "parameters": schema}}

@@ -34,7 +34,7 @@ def test_the_requests_of_the_page_do_what_it_says(tmp_path):
 
     import jitrl
     from jitrl.integrations.guide import Guide
-    from jitrl.integrations.proxy import SELF_SAID, app
+    from jitrl.service.proxy import SELF_SAID, app
 
     (lines,) = [code for kind, code in BLOCKS if kind == "sh"]
     (tmp_path / "request.json").write_text(json.dumps(asked()), encoding="utf-8")

@@ -1,5 +1,6 @@
 """The proxy, between clients that know nothing of it and a local provider."""
 
+import http.client
 import json
 import socket
 import subprocess
@@ -8,7 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from urllib.parse import quote
 
 import pytest
@@ -25,7 +26,7 @@ import jitrl
 from jitrl.cli import main
 from jitrl.errors import ConfigError
 from jitrl.integrations.guide import Guide
-from jitrl.integrations.proxy import app
+from jitrl.service.proxy import app
 
 pytestmark = pytest.mark.server
 
@@ -270,6 +271,20 @@ def test_episodes_that_nobody_ends_are_kept_without_an_outcome(stub, memory):
         assert told(proxy, "a", True)[0] == 200
     assert memory.store.episode("a").outcome.value == 1.0
     assert {e.key for e in memory.store.episodes()} == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "files", "models"])
+def test_a_body_without_a_length_is_cut_off_where_it_is_too_large(stub, memory, path):
+    with listening(app(Guide(memory), stub.url, largest=10_000)) as proxy:
+        line = http.client.HTTPConnection(proxy.removeprefix("http://"), timeout=60)
+        with closing(line):
+            method = "GET" if path == "models" else "POST"
+            line.request(method, f"/v1/{path}", iter([b" " * 4_000] * 3), encode_chunked=True)
+            answer = line.getresponse()
+            assert (answer.status, "10000 bytes" in answer.read().decode()) == (413, True)
+        assert stub.asked == []
+        status, _, _ = sent(f"{proxy}/v1/chat/completions", asked())
+        assert status == 200
 
 
 @pytest.mark.parametrize(

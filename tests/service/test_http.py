@@ -196,14 +196,14 @@ def test_a_key_does_what_its_scopes_say_and_nothing_else(ask, call):
 
 
 def test_every_address_but_health_needs_a_key(ask):
-    from jitrl.service.description import _OPEN
+    from jitrl.service.guard import OPEN
 
     described = ask.client.get("/openapi.json").json()
     for path, methods in described["paths"].items():
         for method in methods:
             at = path.replace("{id}", "k").replace("{row}", "1")
             answer = ask.client.request(method.upper(), at)
-            if path in _OPEN:
+            if path in OPEN:
                 assert answer.status_code == 200
             else:
                 assert is_problem(answer, 401)
@@ -342,6 +342,37 @@ def test_a_key_that_asks_too_often_is_told_when_to_come_back(place):
         assert is_problem(late, 429)
         assert int(late.headers["retry-after"]) >= 1
         assert ask("GET", "/v1/memory", may=("read",)).status_code == 200  # another key
+
+
+def test_whoever_asks_too_often_without_a_key_is_told_to_wait_and_others_are_not(place):
+    from fastapi.testclient import TestClient
+
+    from jitrl.service.app import Bounds
+
+    place.key("admin")
+    place.key("read")
+    with TestClient(place.app(Bounds(strangers=0.1))) as client:
+        ask = Caller(place, client)
+        bad = {"Authorization": "Bearer jitrl_0_0"}
+        assert is_problem(client.get("/v1/memory", headers=bad), 401)
+        for late in (client.get("/v1/memory", headers=bad), client.get("/openapi.json")):
+            assert is_problem(late, 429)
+            assert int(late.headers["retry-after"]) >= 1
+        assert {ask("GET", "/v1/memory").status_code for _ in range(3)} == {200}
+        assert ask("POST", "/v1/memory/1:restore", may=("read",)).status_code == 403
+        assert {client.get("/healthz").status_code for _ in range(3)} == {200}
+        other = TestClient(client.app, client=("192.0.2.7", 1))
+        assert is_problem(other.get("/v1/memory"), 401)
+
+
+def test_a_flood_of_addresses_takes_no_more_than_so_much_memory():
+    from jitrl.service.guard import Rates
+
+    rates = Rates(0.01)  # a burst of one, back after 100 s
+    assert all(rates.take(f"{number}") == 0.0 for number in range(10_000))
+    assert rates.take("0") > 0.0
+    assert rates.take("one more") == 0.0
+    assert len(rates._left) == 1
 
 
 def test_an_address_that_is_not_there_or_has_other_methods_is_a_problem_too(ask):

@@ -46,7 +46,7 @@ def proxy(
     except ImportError as error:
         raise MissingExtra("jitrl proxy needs uvicorn: pip install 'jitrl[server]'") from error
     from jitrl.integrations.guide import Guide
-    from jitrl.integrations.proxy import SELF_SAID, app
+    from jitrl.service.proxy import SELF_SAID, app
 
     if not _is_loopback(host):
         raise ConfigError(

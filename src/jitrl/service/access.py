@@ -6,7 +6,10 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import Request, Security
 from fastapi.security import HTTPBearer
+from starlette.requests import HTTPConnection
+from starlette.types import Scope as ASGIScope
 
+from jitrl.errors import JitRLError
 from jitrl.service.guard import Rates
 from jitrl.service.keys import Key, Keys, Scope
 from jitrl.service.problems import Problem
@@ -26,18 +29,33 @@ class Access:
     def __init__(self, keys: Keys, rate: float) -> None:
         self.keys, self._rates = keys, Rates(rate)
 
+    def find(self, connection: HTTPConnection) -> Key | None:
+        """The key of a request, whatever it may do; ``None`` without one that may be used.
+
+        Raises:
+            ConfigError, StoreError: If the keys cannot be read.
+        """
+        kind, _, text = connection.headers.get("authorization", "").partition(" ")
+        if kind.lower() == "basic":  # what browsers ask their users for; see the dashboard
+            text = _password(text)
+        elif kind.lower() != "bearer":
+            text = ""
+        return self.keys.find(text.strip()) if text else None
+
+    def is_known(self, scope: ASGIScope) -> bool:
+        """Whether a request has a key that may be used, or nobody can tell."""
+        try:
+            return self.find(HTTPConnection(scope)) is not None
+        except JitRLError:  # whoever answers says so
+            return True
+
     def key(self, request: Request, *scopes: Scope) -> Key:
         """The key of a request, if it may do one of ``scopes``.
 
         Raises:
             Problem: 401 without a key that may be used, 403 without a scope, 429 over the rate.
         """
-        kind, _, text = request.headers.get("authorization", "").partition(" ")
-        if kind.lower() == "basic":  # what browsers ask their users for; see the dashboard
-            text = _password(text)
-        elif kind.lower() != "bearer":
-            text = ""
-        found = self.keys.find(text.strip()) if text else None
+        found = self.find(request)
         if found is None:
             detail = "give a key that may be used: Authorization: Bearer jitrl_…"
             raise Problem(401, detail, headers={"WWW-Authenticate": 'Bearer realm="jitrl"'})

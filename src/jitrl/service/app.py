@@ -18,7 +18,7 @@ import jitrl
 from jitrl.service import browsers, description, problems
 from jitrl.service.access import Access
 from jitrl.service.desk import Desk
-from jitrl.service.guard import Bodies
+from jitrl.service.guard import Bodies, Strangers
 from jitrl.service.keys import Keys
 from jitrl.service.metrics import Metrics, Timed
 from jitrl.service.routes import deciding, looking, state
@@ -39,6 +39,7 @@ class Bounds:
         body: Bytes of a request.
         arrival: Seconds in which a body has to arrive.
         rate: Requests a second for each key; 0 for no limit.
+        strangers: Requests a second without a usable key, for each address; 0 for no limit.
         workers: Threads that write and look things up.
         is_alone: Whether the process does nothing else. The memories are then left out of garbage
             collection once they are read: going through them would hold up answers.
@@ -47,6 +48,7 @@ class Bounds:
     body: int = 4 * 2**20
     arrival: float = 30.0
     rate: float = 1000.0
+    strangers: float = 100.0
     workers: int = 8
     is_alone: bool = False
 
@@ -123,6 +125,7 @@ def create_app(tenants: Tenants, *, bounds: Bounds | None = None) -> FastAPI:
     routers = [routes.router(service) for routes in (deciding, looking, state)]
     problems.install(app, routers)
     app.add_middleware(Bodies, largest=service.bounds.body, seconds=service.bounds.arrival)
+    app.add_middleware(Strangers, rate=service.bounds.strangers, is_known=service.access.is_known)
     app.add_middleware(Timed, metrics=service.metrics)
     for router in routers:
         app.include_router(router)

@@ -9,8 +9,6 @@ from fastapi.openapi.utils import get_openapi
 
 from jitrl.service.problems import SCHEMA, TYPE
 
-_OPEN = ("/healthz", "/readyz")
-
 
 def install(app: FastAPI) -> None:
     """Let ``app`` describe itself, once."""

@@ -1,14 +1,43 @@
-"""What every request passes: a body that is not too large and comes in time, and a rate per key."""
+"""What every request passes: a rate, and a body that is not too large and comes in time."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import MutableMapping
+from collections.abc import Callable
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jitrl.service import problems
+
+OPEN = ("/healthz", "/readyz")
+"""Addresses for which nobody needs a key."""
+
+_MOST = 10_000  # callers whose rates are known
+
+
+class Strangers:
+    """Bounds how often each address asks without a key, before anything is read of what it asks.
+
+    Args:
+        rate: Requests a second; 0 for no limit.
+        is_known: Whether a request has a key that may be used.
+    """
+
+    def __init__(self, app: ASGIApp, *, rate: float, is_known: Callable[[Scope], bool]) -> None:
+        self._app, self._rates, self._is_known = app, Rates(rate), is_known
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer 429."""
+        if scope["type"] == "http" and scope["path"] not in OPEN and not self._is_known(scope):
+            wait = self._rates.take((scope.get("client") or ("",))[0])
+            if wait:
+                headers = {"Retry-After": str(max(1, round(wait)))}
+                detail = "too many requests without a key that may be used"
+                await problems.answer(429, detail, headers=headers)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 class Bodies:
@@ -17,14 +46,25 @@ class Bodies:
     Args:
         largest: Bytes it may have.
         seconds: It may take to arrive.
+        refuse: How a request is answered that does not pass.
+        is_json: Whether what is sent below ``/v1/`` must say that it is JSON.
     """
 
-    def __init__(self, app: ASGIApp, *, largest: int, seconds: float) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        largest: int,
+        seconds: float,
+        refuse: Callable[[int, str], Response] = problems.answer,
+        is_json: bool = True,
+    ) -> None:
         self._app, self._largest, self._seconds = app, largest, seconds
+        self._refuse, self._is_json = refuse, is_json
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer 408 or 413."""
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        """Pass the request on, or answer 408, 413 or 415."""
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         try:
@@ -32,15 +72,15 @@ class Bodies:
                 body = await self._read(scope, receive)
         except TimeoutError:
             detail = f"the body did not arrive in {self._seconds:g} s"
-            await problems.answer(408, detail)(scope, receive, send)
+            await self._refuse(408, detail)(scope, receive, send)
             return
         if body is None:
             detail = f"the body has more than {self._largest} bytes"
-            await problems.answer(413, detail)(scope, receive, send)
+            await self._refuse(413, detail)(scope, receive, send)
             return
-        if body and scope["path"].startswith("/v1/") and not _is_json(scope):
+        if body and self._is_json and scope["path"].startswith("/v1/") and not _is_json(scope):
             detail = "the body must be JSON: Content-Type: application/json"
-            await problems.answer(415, detail)(scope, receive, send)
+            await self._refuse(415, detail)(scope, receive, send)
             return
         await self._app(scope, _Again(body, receive), send)
 
@@ -79,7 +119,7 @@ class _Again:
 
 
 class Rates:
-    """So many requests a second for each key, and a burst of that many.
+    """So many requests a second for each caller, and a burst of that many.
 
     Args:
         rate: Requests a second; 0 for no limit.
@@ -87,20 +127,27 @@ class Rates:
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
-        self._left: MutableMapping[str, tuple[float, float]] = {}
+        self._left: dict[str, tuple[float, float]] = {}
 
-    def take(self, key: str) -> float:
+    def take(self, caller: str) -> float:
         """Take one; 0, or the seconds until there is one again."""
         if not self._rate:
             return 0.0
         now, burst = time.monotonic(), max(1.0, self._rate)
-        left, at = self._left.get(key, (burst, now))
+        if len(self._left) >= _MOST and caller not in self._left:
+            self._forget(now - burst / self._rate)
+        left, at = self._left.get(caller, (burst, now))
         left = min(burst, left + (now - at) * self._rate)
         if left < 1.0:
-            self._left[key] = left, now
+            self._left[caller] = left, now
             return (1.0 - left) / self._rate
-        self._left[key] = left - 1.0, now
+        self._left[caller] = left - 1.0, now
         return 0.0
+
+    def _forget(self, before: float) -> None:
+        """Forget those who have all of their burst again; all, if there are none."""
+        kept = {caller: (left, at) for caller, (left, at) in self._left.items() if at > before}
+        self._left = kept if len(kept) < _MOST else {}
 
 
 def _is_json(scope: Scope) -> bool:

@@ -32,7 +32,7 @@ MEANINGS = {
     413: "The body is larger than the service takes.",
     415: "The body is not `application/json`.",
     422: "A value cannot be used.",
-    429: "The key has used up its rate.",
+    429: "The key, or whoever asks without one, has used up its rate.",
     500: "An error of the service, which has been logged.",
     503: "The memory cannot be used now.",
 }

@@ -24,6 +24,7 @@ from urllib.parse import unquote
 from jitrl.errors import ConfigError, InputError, JitRLError, MissingExtra, StoreError
 from jitrl.integrations import chat
 from jitrl.integrations.guide import Guide, GuidedEpisode
+from jitrl.service.guard import Bodies
 from jitrl.types import BASES, Basis
 
 try:
@@ -54,7 +55,7 @@ _HOP = frozenset(
         "accept-encoding",
     }
 )
-_LARGEST = 20_000_000  # bytes of a request
+_ARRIVAL = 60.0  # seconds for the body of a request
 
 
 class Running:
@@ -105,6 +106,7 @@ def app(
     accept: Collection[Basis] = SELF_SAID,
     idle: float = 3600.0,
     most: int = 10_000,
+    largest: int = 20_000_000,
     timeout: float = 600.0,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> FastAPI:
@@ -115,6 +117,7 @@ def app(
         accept: Bases that callers may give for an outcome.
         idle: Seconds after which an episode is kept without an outcome.
         most: Episodes at once.
+        largest: Bytes of a request.
         timeout: Seconds that the provider may take.
         transport: How the provider is reached, for tests.
 
@@ -139,7 +142,7 @@ def app(
 
     async def sent(request: Request, body: bytes) -> httpx.Response:
         headers = [
-            (k, v)
+            (k, v.strip())  # a value that ends with blanks may not be sent
             for k, v in request.headers.items()
             if k not in _HOP and not k.startswith("x-jitrl-")
         ]
@@ -226,16 +229,11 @@ def app(
     async def others(path: str, request: Request) -> Response:
         return await passed(request, await request.body())
 
-    @made.middleware("http")
-    async def guarded(request: Request, go_on: Any) -> Any:
-        length = request.headers.get("content-length", "0")
-        if length.isdigit() and int(length) > _LARGEST:
-            return _problem(413, f"the body has {length} bytes; at most {_LARGEST}")
-        try:
-            return await go_on(request)
-        except httpx.HTTPError as error:
-            return _problem(502, f"{base} does not answer: {type(error).__name__}: {error}")
+    @made.exception_handler(httpx.HTTPError)
+    async def unanswered(_: Request, error: httpx.HTTPError) -> Response:
+        return _problem(502, f"{base} does not answer: {type(error).__name__}: {error}")
 
+    made.add_middleware(Bodies, largest=largest, seconds=_ARRIVAL, refuse=_problem, is_json=False)
     return made
 
 

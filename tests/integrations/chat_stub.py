@@ -1,4 +1,4 @@
-"""A local server that speaks chat completions, with a frozen model of habits behind it."""
+"""A local server that speaks chat completions and responses; its model has frozen habits."""
 
 import json
 import threading
@@ -11,6 +11,8 @@ TOOLS = [
     {"type": "function", "function": {"name": name, "parameters": schema}}
     for name, schema in SCHEMAS.items()
 ]
+FLAT = [{"type": "function", **tool["function"], "strict": False} for tool in TOOLS]
+"""The tools as the Responses API takes them."""
 USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
 
 
@@ -19,6 +21,7 @@ class Stub:
 
     def __init__(self):
         self.asked, self.headers, self.refuses, self.url = [], [], False, ""
+        self.kept = {}  # items up to a response, by its id
 
     @property
     def forced(self):
@@ -51,6 +54,47 @@ class Stub:
             "usage": USAGE,
         }
 
+    def respond(self, request):
+        """The response to a request, which is kept."""
+        given = request["input"]
+        items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+        items = [*self.kept.get(request.get("previous_response_id"), ()), *items]
+        names = {item["call_id"]: item["name"] for item in items if "name" in item}
+        used = [names[i["call_id"]] for i in items if i.get("type") == "function_call_output"]
+        choice = request.get("tool_choice")
+        forced = choice["name"] if isinstance(choice, dict) else choice
+        call = habit(used, None if forced in (None, "auto", "required") else forced)
+        if call:
+            about = {"type": "function_call", "call_id": f"call_{len(used)}", "name": call.tool}
+            said = {**about, "arguments": json.dumps(call.arguments)}
+        else:
+            text = {"type": "output_text", "text": ANSWERED, "annotations": []}
+            said = {"type": "message", "role": "assistant", "content": [text]}
+        id = f"resp_{len(self.kept)}"
+        output = [
+            {"type": "reasoning", "id": f"rs_{id}", "summary": []},
+            {**said, "id": f"item_{id}", "status": "completed"},
+        ]
+        self.kept[id] = [*items, *output]
+        return {
+            "id": id,
+            "object": "response",
+            "created_at": 1,
+            "model": "habits",
+            "status": "completed",
+            "output": output,
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+            "usage": {
+                "input_tokens": 10,
+                "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+                "output_tokens": 2,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": 12,
+            },
+        }
+
 
 @contextmanager
 def served():
@@ -80,6 +124,14 @@ def served():
             if stub.refuses and request.get("tool_choice"):
                 error = {"error": {"message": "tool_choice is not supported"}}
                 self._send(400, json.dumps(error).encode())
+            elif self.path.endswith("/responses"):
+                answer = stub.respond(request)
+                if request.get("stream"):
+                    event = {"type": "response.completed", "response": answer}
+                    text = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+                    self._send(200, text.encode(), "text/event-stream")
+                else:
+                    self._send(200, json.dumps(answer).encode())
             elif request.get("stream"):
                 answer = stub.answer(request)
                 delta = answer["choices"][0]["message"]

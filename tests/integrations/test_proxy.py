@@ -19,7 +19,7 @@ pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra server)")
 pytest.importorskip("httpx", reason="httpx is not installed (extra server)")
 
 import uvicorn
-from chat_stub import TOOLS, served
+from chat_stub import FLAT, TOOLS, served
 from tool_desk import ANSWERED, TASK, Desk
 
 import jitrl
@@ -181,6 +181,57 @@ def test_a_stream_without_the_header_is_the_providers(proxy, stub):
     assert headers["content-type"].startswith("text/event-stream")
     assert text.endswith("[DONE]\n\n")
     assert stub.asked[0]["stream"] is True
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_responses_api_is_decided_too_and_its_streams_are_whole(proxy, memory, kept):
+    openai = pytest.importorskip("openai", reason="openai is not installed (extra openai)")
+    learn(proxy)
+    DESK.__init__()
+    headers = {"X-JitRL-Episode": "k"}
+    with openai.OpenAI(base_url=f"{proxy}/v1", api_key="k", default_headers=headers) as client:
+        said, more, turned = [{"role": "user", "content": TASK}], {}, []
+        while True:
+            with client.responses.stream(model="habits", input=said, tools=FLAT, **more) as stream:
+                for _ in stream:
+                    pass
+                answer = stream.get_final_response()
+            called = [item for item in answer.output if item.type == "function_call"]
+            if not called:
+                break
+            turned += [json.loads(call.arguments).get("how") for call in called]
+            results = [
+                {
+                    "type": "function_call_output",
+                    "call_id": call.call_id,
+                    "output": DESK.call(call.name, json.loads(call.arguments)),
+                }
+                for call in called
+            ]
+            more = {"previous_response_id": answer.id} if kept else {}
+            said = results if kept else [*said, *(i.to_dict() for i in answer.output), *results]
+    assert answer.output_text == ANSWERED
+    assert (turned[-1], DESK.is_solved) == ("resend", True)
+    assert told(proxy, "k", True)[0] == 200
+    assert memory.store.episode("k").task == TASK
+
+
+def test_a_response_of_the_providers_goes_through_without_the_header(proxy, stub, memory):
+    body = {"model": "habits", "input": TASK, "tools": FLAT}
+    status, headers, text = sent(f"{proxy}/v1/responses", body)
+    assert (status, json.loads(text)["object"]) == (200, "response")
+    assert "x-jitrl-turned" not in headers
+    assert stub.asked == [body]
+    assert list(memory.store.episodes()) == []
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "responses"])
+@pytest.mark.parametrize("odd", [{"tools": 5}, {"tools": ["look"]}, {"tools": [{"type": 1}]}])
+def test_what_cannot_be_read_is_left_to_the_provider(proxy, stub, path, odd):
+    body = {**asked(), "input": TASK, **odd}
+    status, headers, _ = sent(f"{proxy}/v1/{path}", body, {"X-JitRL-Episode": "k"})
+    assert (status, stub.asked) == (200, [body])
+    assert "x-jitrl-turned" not in headers
 
 
 def test_other_paths_go_through(proxy):

@@ -36,7 +36,7 @@ COMMANDS = {
     "cost": "Set what learning at inference costs beside fine-tuning.",
     "ui": "Show memories and runs in a browser, on this machine alone.",
     "bench": "Measure retrieval, decisions, learning and its choices; score finished web tasks.",
-    "proxy": "Let agents in any language learn: a proxy for chat completions with tools.",
+    "proxy": "Let agents in any language learn: a proxy for chats and responses with tools.",
     "mcp": "Offer a memory to an agent's model as an MCP server.",
     "serve": "Serve memories over HTTP, and look after the keys of callers.",
     "config": "Show the settings in force and where each comes from.",

@@ -36,7 +36,7 @@ def proxy(
         float, typer.Option(min=1, help="Seconds until a quiet episode is kept without outcome.")
     ] = 3600.0,
 ) -> None:
-    """Let agents in any language learn: a proxy for chat completions with tools.
+    """Let agents in any language learn: a proxy for chats and responses with tools.
 
     Point the client's base address at it and send the header X-JitRL-Episode with a key for each
     run; requests without it go through as they are. Keys of the provider come from the client.

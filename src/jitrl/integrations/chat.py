@@ -11,9 +11,11 @@ from typing import Any, cast
 
 from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import Message, Role, Turn
+from jitrl.integrations.interface import Answers, Json
 from jitrl.integrations.tools import Call, Tool
 
-Json = Mapping[str, Any]
+SAID = "messages"
+"""Where a request has its messages."""
 
 _ROLES = {"developer": "system", "function": "tool"}
 _COUNTED = ("prompt_tokens", "completion_tokens", "total_tokens")
@@ -25,17 +27,26 @@ def is_open(request: Json) -> bool:
     return free and bool(_tools(request)) and request.get("n") in (None, 1)
 
 
-def turn(request: Json, answer: Json) -> Turn | None:
+def messages(request: Json) -> list[Message]:
+    """What a request says, oldest first."""
+    return [_message(message) for message in request.get("messages") or ()]
+
+
+def turn(request: Json, answer: Json, seen: Answers) -> Turn | None:
     """The turn that a request and its answer make; ``None`` if the answer cannot be read."""
     said = message_of(answer)
     if said is None:
         return None
     return Turn(
-        [_message(message) for message in request.get("messages") or ()],
+        messages(request),
         [Tool(tool["name"], tool.get("parameters") or {}) for tool in _tools(request)],
         _calls(said),
         can_answer=request.get("tool_choice") != "required",
     )
+
+
+def see(seen: Answers, request: Json, answer: Json) -> None:
+    """Nothing is to be noted: each request says all that came before."""
 
 
 def whole(request: Json) -> dict[str, Any]:
@@ -88,11 +99,10 @@ def message_of(answer: Json) -> Json | None:
     return said if isinstance(said, Mapping) else None
 
 
-def chunks(answer: Json, *, usage: bool = False) -> Iterator[dict[str, Any]]:
+def streamed(answer: Json, request: Json) -> Iterator[dict[str, Any]]:
     """A whole answer as the chunks of a stream: one for the message, one for its end.
 
-    Args:
-        usage: Whether a last chunk says the usage.
+    A last one says the usage, if the request asks for it.
     """
     head = {k: answer[k] for k in ("id", "created", "model", "system_fingerprint") if k in answer}
     head["object"] = "chat.completion.chunk"
@@ -103,13 +113,21 @@ def chunks(answer: Json, *, usage: bool = False) -> Iterator[dict[str, Any]]:
     delta = {k: v for k, v in said.items() if v is not None}
     yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+    usage = (request.get("stream_options") or {}).get("include_usage")
     if usage and answer.get("usage"):
         yield {**head, "choices": [], "usage": answer["usage"]}
 
 
+def written(answer: Json, request: Json) -> str:
+    """The chunks as a server sends them."""
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in streamed(answer, request)]
+    return "".join([*lines, "data: [DONE]\n\n"])
+
+
 def _tools(request: Json) -> list[Json]:
-    tools: Iterable[Json] = request.get("tools") or ()
-    found = (tool.get("function") for tool in tools if isinstance(tool, Mapping))
+    tools = request.get("tools")
+    offered = tools if isinstance(tools, Iterable) else ()
+    found = (tool.get("function") for tool in offered if isinstance(tool, Mapping))
     return [tool for tool in found if isinstance(tool, Mapping) and tool.get("name")]
 
 

@@ -27,6 +27,7 @@ from jitrl.episode import Episode
 from jitrl.errors import ConfigError, InputError
 from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import StateOf, Turn, state_of
+from jitrl.integrations.interface import Answers
 from jitrl.integrations.tools import ANSWER, Call, Form, Shape, Tool, Values, listed, together
 from jitrl.ports import Receipt
 from jitrl.types import BASES, Basis, Decision, EpisodeStatus
@@ -144,12 +145,14 @@ class GuidedEpisode:
         calls: What was called so far, as the agent carried it out.
         degraded: Why the last turn that could not be decided was the model's own; "" if all could.
         answer: What the agent said in the end, where the framework tells.
+        seen: What was said up to answers that a provider keeps, for those that go on from them.
     """
 
     def __init__(self, guide: Guide, task: str, scope: str, key: str | None) -> None:
         self.guide, self.task = guide, task
         self.calls: list[Call] = []
         self.degraded, self.answer = "", ""
+        self.seen: Answers = {}
         self._lock = threading.Lock()
         self._shapes: dict[str, tuple[Mapping[str, Any], Shape]] = {}
         self._last: tuple[object, Choice] | None = None
@@ -203,6 +206,18 @@ class GuidedEpisode:
             if not choice.turned:
                 self.calls += calls
         return choice
+
+    def note(self, see: Callable[[Answers], None]) -> None:
+        """Note what later turns go on from; it never raises.
+
+        Args:
+            see: Notes it in ``seen``.
+        """
+        with self._lock:
+            try:
+                see(self.seen)
+            except Exception as error:  # noqa: BLE001 the agent goes on
+                self._degrade("an answer could not be noted", error)
 
     @contextmanager
     def extra_call(self, choice: Choice) -> Iterator[ExtraCall]:

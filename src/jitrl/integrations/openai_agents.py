@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from jitrl.errors import ConfigError, MissingExtra
+from jitrl.integrations import responses
 from jitrl.integrations.choice import Choice, ExtraCall
-from jitrl.integrations.conversation import Message, Role, Turn
+from jitrl.integrations.conversation import Turn
 from jitrl.integrations.guide import Guide, GuidedEpisode
 from jitrl.integrations.tools import Call, Tool
 
@@ -70,7 +71,7 @@ class JitRLModel(Model, Guide):
                 second = await self.inner.get_response(
                     system_instructions, input, forced, tools, *around, **more
                 )
-                if extra.answered(_calls(second.output)):
+                if extra.answered(responses.calls_in(second.output)):
                     answer = _merged(first, second, extra)
         return answer
 
@@ -113,7 +114,7 @@ class JitRLModel(Model, Guide):
             with episode.extra_call(choice) as extra:
                 others = [event async for event in asked(_forced(model_settings, choice))]
                 second = _completed(others)
-                if extra.answered(_calls(second.output if second else [])):
+                if extra.answered(responses.calls_in(second.output if second else [])):
                     events = [_patched(event, extra) for event in others]
         for event in events:
             yield event
@@ -154,41 +155,11 @@ def _turn(
     """The turn; ``None`` if there is nothing to choose, or something else was called."""
     offered = [Tool(t.name, t.params_json_schema) for t in tools if isinstance(t, FunctionTool)]
     offered += [Tool(h.tool_name, h.input_json_schema) for h in handoffs]
-    known = {"function_call", "message", "reasoning"}
-    if not output or not offered or any(_get(item, "type") not in known for item in output):
+    if not output or not offered or not responses.is_plain(output):
         return None
-    is_text = isinstance(input, str)
-    messages = [Message("user", input)] if is_text else [_message(item) for item in input]
+    messages = responses.messages({"input": input})
     can_answer = settings.tool_choice != "required"
-    return Turn(messages, offered, _calls(output), can_answer=can_answer)
-
-
-def _message(item: Any) -> Message:
-    """One item of the input, in the form of the Responses API."""
-    kind = _get(item, "type") or "message"
-    if kind == "function_call":
-        return Message("assistant", "", (Call.read(_get(item, "name"), _get(item, "arguments")),))
-    if kind == "function_call_output":
-        return Message("tool", _text(_get(item, "output")))
-    role = _get(item, "role") if kind == "message" else "assistant"
-    said: Role = "system" if role == "developer" else cast(Role, role)
-    return Message(said, _text(_get(item, "content")))
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list | tuple) else []
-    return "\n".join(str(_get(part, "text")) for part in parts if _get(part, "text"))
-
-
-def _get(item: Any, name: str) -> Any:
-    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
-
-
-def _calls(output: Sequence[Any]) -> list[Call]:
-    calls = [item for item in output if _get(item, "type") == "function_call"]
-    return [Call.read(_get(call, "name"), _get(call, "arguments")) for call in calls]
+    return Turn(messages, offered, responses.calls_in(output), can_answer=can_answer)
 
 
 def _forced(settings: Any, choice: Choice) -> Any:
@@ -207,8 +178,8 @@ def _kept(output: Sequence[Any], extra: ExtraCall) -> list[Any]:
     """Items of the second answer, with one call of the chosen tool as it is to be used."""
     form, kept, is_there = extra.choice.form, list[Any](), False
     for item in output:
-        if form is not None and _get(item, "type") == "function_call":
-            if _get(item, "name") != form.tool or is_there:
+        if form is not None and responses.get(item, "type") == "function_call":
+            if responses.get(item, "name") != form.tool or is_there:
                 continue
             is_there = True
             item = _filled(item, extra)

@@ -1,4 +1,4 @@
-"""A proxy for agents in any language: chat completions of a provider, with a memory in between.
+"""A proxy for agents in any language: a provider's chat completions and responses, decided.
 
 A client changes its base address and sends a header:
 
@@ -22,8 +22,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from jitrl.errors import ConfigError, InputError, JitRLError, MissingExtra, StoreError
-from jitrl.integrations import chat
+from jitrl.integrations import chat, responses
 from jitrl.integrations.guide import Guide, GuidedEpisode
+from jitrl.integrations.interface import Interface
 from jitrl.service.guard import Bodies
 from jitrl.types import BASES, Basis
 
@@ -158,41 +159,52 @@ def app(
             _bytes(answer), status_code=answer.status_code, headers=_headers(answer)
         )
 
-    @made.post("/v1/chat/completions")
-    async def completions(request: Request) -> Response:
+    async def decided(request: Request, interface: Interface) -> Response:
+        """An answer whose choice of a tool is decided."""
         body = await request.body()
         key = unquote(request.headers.get("x-jitrl-episode", ""))
         asked = _object(body)
-        if not key or asked is None or not chat.is_open(asked):
+        if not key or asked is None or not interface.is_open(asked):
             return await passed(request, body)
-        answer = await sent(request, _written(chat.whole(asked)))
+        answer = await sent(request, _written(interface.whole(asked)))
         raw = await answer.aread()
         first = _object(raw)
         if answer.status_code != 200 or first is None:
             return Response(raw, answer.status_code, _headers(answer))
         scope = request.headers.get("x-jitrl-scope")
-        task = unquote(request.headers.get("x-jitrl-task", "")) or _task(asked) or key
+        task = unquote(request.headers.get("x-jitrl-task", "")) or _task(asked, interface) or key
         try:
             episode = running.at(key, task, None if scope is None else unquote(scope))
         except InputError as error:
             _log.warning("degraded key=%s %s", key, error)
-            return _answered(first, asked, {"x-jitrl-degraded": "1"})
-        choice = await run_in_threadpool(episode.choose, lambda: chat.turn(asked, first))
+            return _answered(first, asked, interface, {"x-jitrl-degraded": "1"})
+        choice = await run_in_threadpool(
+            episode.choose, lambda: interface.turn(asked, first, episode.seen)
+        )
         made_of, failed = first, bool(episode.degraded) and not choice.decision
         if choice.turned:
             with episode.extra_call(choice) as extra:
-                again = await sent(request, _written(chat.forced(asked, choice)))
+                again = await sent(request, _written(interface.forced(asked, choice)))
                 second = _object(await again.aread())
                 if again.status_code != 200 or second is None:
                     raise ValueError(f"the provider answered {again.status_code}")
-                if extra.answered(chat.calls(second)):
-                    made_of = chat.merged(first, second, extra)
+                if extra.answered(interface.calls(second)):
+                    made_of = interface.merged(first, second, extra)
             failed = bool(extra.failed)
+        episode.note(lambda seen: interface.see(seen, asked, made_of))
         said = {"x-jitrl-decision": choice.decision} if choice.decision.isascii() else {}
         said["x-jitrl-turned"] = str(int(made_of is not first))
         if failed:
             said["x-jitrl-degraded"] = "1"
-        return _answered(made_of, asked, said)
+        return _answered(made_of, asked, interface, said)
+
+    @made.post("/v1/chat/completions")
+    async def completions(request: Request) -> Response:
+        return await decided(request, chat)
+
+    @made.post("/v1/responses")
+    async def responded(request: Request) -> Response:
+        return await decided(request, responses)
 
     @made.post("/jitrl/episodes/{key:path}/outcome")
     async def outcome(key: str, request: Request) -> Response:
@@ -249,12 +261,13 @@ def _written(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
 
-def _task(asked: Mapping[str, Any]) -> str:
+def _task(asked: Mapping[str, Any], interface: Interface) -> str:
     """The first words of the user, as the name of a task."""
-    for said in asked.get("messages") or ():
-        if isinstance(said, Mapping) and said.get("role") == "user":
-            return " ".join(str(said.get("content")).split())[:200]
-    return ""
+    try:
+        said = next((m.text for m in interface.messages(asked) if m.role == "user"), "")
+    except (KeyError, TypeError, AttributeError):  # the provider took what cannot be read here
+        return ""
+    return " ".join(said.split())[:200]
 
 
 def _headers(answer: httpx.Response) -> dict[str, str]:
@@ -270,14 +283,15 @@ async def _bytes(answer: httpx.Response) -> AsyncIterator[bytes]:
 
 
 def _answered(
-    answer: Mapping[str, Any], asked: Mapping[str, Any], headers: dict[str, str]
+    answer: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    interface: Interface,
+    headers: dict[str, str],
 ) -> Response:
     """The answer whole, or as a stream if that was asked for."""
     if not asked.get("stream"):
         return JSONResponse(dict(answer), headers=headers)
-    usage = bool((asked.get("stream_options") or {}).get("include_usage"))
-    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chat.chunks(answer, usage=usage)]
-    text = "".join([*lines, "data: [DONE]\n\n"])
+    text = interface.written(answer, asked)
     return Response(text, headers=headers, media_type="text/event-stream")
 
 

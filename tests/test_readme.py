@@ -33,7 +33,10 @@ UNITS = {"135 million": "1.35 亿"}
 """Numbers that the two languages write with different digits."""
 END = "end of a block"
 TESTS = ROOT / "tests"
-NEEDS = {"integrations.md": ("langchain", "agents.run", "pydantic_ai", "openai")}
+NEEDS = {
+    "integrations.md": ("langchain", "agents.run", "pydantic_ai", "openai"),
+    "mcp.md": ("mcp",),
+}
 """Packages without which the blocks of a page cannot run."""
 
 

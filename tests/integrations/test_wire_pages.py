@@ -1,4 +1,4 @@
-"""The pages on Inspect, MCP and OpenTelemetry are true: blocks run and print what they show."""
+"""The pages on Inspect and OpenTelemetry are true: blocks run and print what they show."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from test_readme import END, anchors, examples, invocations, targets
 
 from jitrl.cli.main import COMMANDS, build
 
-NEEDS = {"inspect": "inspect_ai", "mcp": "mcp", "telemetry": "opentelemetry"}
+NEEDS = {"inspect": "inspect_ai", "telemetry": "opentelemetry"}
 
 
 @pytest.mark.frameworks

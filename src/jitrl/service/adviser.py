@@ -7,7 +7,7 @@ The agent is not trusted: it has its own episodes only, and whatever it says of 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -127,10 +127,18 @@ class Adviser:
         desk: Where its episodes run; it is not closed here.
         scope: Of episodes that name none.
         principal: Who is answerable for what the agent says; the source of its rows.
+        count: Is told each piece of advice and each report.
     """
 
-    def __init__(self, desk: Desk, *, scope: str = "", principal: str = "mcp") -> None:
-        self.desk = desk
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        scope: str = "",
+        principal: str = "mcp",
+        count: Callable[[Advice | Reported], None] | None = None,
+    ) -> None:
+        self.desk, self._count = desk, count
         self.scope = given.text(scope, "scope")
         self.principal = given.name(principal, "principal")
 
@@ -177,7 +185,10 @@ class Adviser:
             allowed=list(sure),
             scorer="verbalized",
         )
-        return _advice(episode, call.own, call.result(self.desk.limits.deadline))
+        advice = _advice(episode, call.own, call.result(self.desk.limits.deadline))
+        if self._count is not None:
+            self._count(advice)
+        return advice
 
     def recall(self, episode: str, state: str) -> Recalled:
         """What is known of states like ``state``, without a decision.
@@ -272,7 +283,10 @@ class Adviser:
             receipt = self.desk.episodes.close(episode, status=status)
         else:
             receipt = self.desk.outcome(episode, outcome, principal=self.principal, status=status)
-        return Reported(episode, receipt.rows, receipt.duplicate)
+        reported = Reported(episode, receipt.rows, receipt.duplicate)
+        if self._count is not None:
+            self._count(reported)
+        return reported
 
     def _seat(self, episode: str) -> Seat:
         """The episode, if it is this agent's.

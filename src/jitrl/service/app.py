@@ -15,7 +15,7 @@ from typing import TypeVar
 from fastapi import FastAPI
 
 import jitrl
-from jitrl.service import browsers, description, problems
+from jitrl.service import browsers, description, mcp_http, problems
 from jitrl.service.access import Access
 from jitrl.service.desk import Desk
 from jitrl.service.guard import Bodies, Strangers
@@ -104,7 +104,8 @@ def create_app(tenants: Tenants, *, bounds: Bounds | None = None) -> FastAPI:
     async def life(app: FastAPI) -> AsyncIterator[None]:
         warming = asyncio.create_task(service.warm())
         try:
-            yield
+            async with serving:
+                yield
         finally:
             warming.cancel()
             with suppress(asyncio.CancelledError):
@@ -130,5 +131,6 @@ def create_app(tenants: Tenants, *, bounds: Bounds | None = None) -> FastAPI:
     for router in routers:
         app.include_router(router)
     browsers.mount(app, service)
+    serving = mcp_http.mount(app, service)
     description.install(app)
     return app

@@ -168,7 +168,8 @@ def _plain(errors: list[dict[str, str]]) -> list[dict[str, str]]:
 def _http(request: Request, error: HTTPException, routes: Sequence[BaseRoute]) -> JSONResponse:
     headers = dict(error.headers or {})
     if error.status_code == 405:
-        headers["Allow"] = ", ".join(sorted(_methods(request, routes)))
+        if found := _methods(request, routes):
+            headers["Allow"] = ", ".join(sorted(found))
         return answer(405, f"{request.method} is not for this address", headers=headers)
     if error.status_code == 404:
         return answer(404, f"there is nothing at {request.url.path[:200]}")

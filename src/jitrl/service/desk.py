@@ -1,8 +1,9 @@
 """A desk: one memory, served to callers elsewhere. It knows no transport and no keys.
 
-Everything that decides for others goes through it: the HTTP service, the proxy, the MCP server. An
-episode runs in ``desk.episodes``, from ``start`` to ``close`` or its outcome; from then on the
-memory file has it.
+The HTTP service and the MCP server decide at it. An episode runs in ``desk.episodes``, from
+``start`` to ``close`` or its outcome; from then on the memory file has it. The proxy has the
+library's own episodes, as the adapters of frameworks have: what a turn needs of the turns before it
+(what was shown, called and said) is known to the guide alone, and ends with its process anyway.
 """
 
 from __future__ import annotations

@@ -14,8 +14,10 @@ from jitrl.agents.rulebook.partings import partings
 from jitrl.agents.rulebook.shared import contradicts, lesson, way_of
 from jitrl.agents.rulebook.words import words
 from jitrl.agents.rulebook.written import written
-from jitrl.core.sentences import faults, rule_id
-from jitrl.types import Contrast, State
+from jitrl.core.faults import faults
+from jitrl.core.sentences import rule_id
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Contrast, Rule, State
 
 GOOD = past("g", "hall:open door", "attic:take lamp")
 LEFT = past("b1", "hall:wait", "hall:open door", "attic:sing", rewards=[0.0, 0.0, 0.0])
@@ -197,6 +199,44 @@ def test_steps_of_one_good_way_do_not_disagree():
     second = "When the goal is “Go on” and you see admin/orders/new, take click(<link[Save]>)"
     assert not disagree(first, second)
     assert disagree(first, first.replace("New", "Old"))
+
+
+@pytest.mark.parametrize(
+    ("was", "action"),
+    [
+        ("When you see hall, take [say “open”]", "say “open”"),
+        ("When you see hall, take [go 13!]", "go 13!"),
+        ("When you see hall, take [[up]]", "[up]"),
+        ("当看到hall时,执行[说「开门」]", "说「开门」"),
+        ("当看到hall时,执行click(<link[订单]>)", "click(<link[订单]>)"),
+    ],
+)
+def test_a_rule_of_a_book_made_before_is_read_as_it_was(was, action):
+    assert read(was) == Case("", "hall", action)
+
+
+def test_a_text_that_an_older_version_cut_is_the_rule_that_it_was():
+    was, now = "如果目标提到订单号,先点击“订单", "如果目标提到订单号，先点击“订单”。"
+    with SQLiteStore(":memory:") as store:
+        store.add_rules([Rule(rule_id(was), was, "s")])
+        assert store.add_rules([Rule(rule_id(now), now, "s")]) == ()
+        assert [rule.text for rule in store.rules()] == [was]
+    with SQLiteStore(":memory:") as store:
+        store.add_rules([Rule(rule_id(was), now, "s")])
+        assert [rule.text for rule in store.rules()] == [now]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("当用户要求退款时，点击退款", "当用户要求取消时，点击取消"),
+        ("如果应用打开失败，点击重试", "如果应用更新失败，点击稍后"),
+        ("如果页面显示「订单」，点击退款", "如果页面显示「发票」，点击下载"),
+        ("When you see [Orders], click Refund", "When you see [Bills], click Download"),
+    ],
+)
+def test_rules_of_different_cases_do_not_disagree(first, second):
+    assert not disagree(first, second)
 
 
 @pytest.mark.parametrize("goal", ["Cancel 2：all", "看全部、和 ２"])

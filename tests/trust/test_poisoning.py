@@ -9,7 +9,8 @@ import pytest
 
 import jitrl
 from jitrl.bench.poison import ATTACKS, Arm, Poisoned, run
-from jitrl.core.sentences import cleaned, faults, rule_id
+from jitrl.core.faults import faults
+from jitrl.core.sentences import cleaned, rule_id
 from jitrl.stores import jsonl
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode, Judgment, Rule, Scored

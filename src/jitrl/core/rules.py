@@ -9,54 +9,11 @@ from typing import NamedTuple
 
 from jitrl.core.similarity import words
 
-SAY_LITTLE = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "to",
-        "in",
-        "on",
-        "at",
-        "for",
-        "from",
-        "by",
-        "with",
-        "and",
-        "or",
-        "is",
-        "are",
-        "be",
-        "it",
-        "its",
-        "this",
-        "that",
-        "as",
-        "into",
-        "your",
-        "you",
-        "i",
-        "we",
-        "one",
-        "all",
-        "any",
-        "each",
-        "every",
-        "please",
-        "的",
-        "了",
-        "在",
-        "把",
-        "和",
-        "与",
-        "请",
-        "将",
-        "一个",
-        "这个",
-        "那个",
-    ]
-)
+_LITTLE = """
+a an the of to in on at for from by with and or is are be it its this that as into your you i we one
+all any each every please 的 了 在 把 和 与 请 将 一个 这个 那个
+"""
+SAY_LITTLE = frozenset(_LITTLE.split())
 
 
 class Signature(NamedTuple):

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from jitrl.core.sentences import described, faults, rule_id, scoped_id
+from jitrl.core.faults import described, faults
+from jitrl.core.sentences import rule_id, scoped_id
 from jitrl.errors import RecordError
 from jitrl.stores import line_rules
 from jitrl.stores.lines import Skipped, each_line

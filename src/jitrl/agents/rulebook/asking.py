@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jitrl.core.sentences import Fault
+from jitrl.core.faults import Fault
 from jitrl.language import is_chinese
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jitrl.agents.induction import abstracted
 from jitrl.agents.rulebook.words import CHINESE, ENGLISH, Words
@@ -19,6 +19,7 @@ from jitrl.types import Rule, State
 COMPARED = "rules"
 """Author of the rules that are made by comparison."""
 _SEEN = 60  # characters of what a state shows that a rule names
+_KEPT = re.compile(r"\[(.*[ .!。;,、\"'“”‘’「」`*]|\[.*\])\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,9 @@ class Case:
         return said.rule.format(goal=self.goal, where=self.where, action=self.action)
 
     def written(self, said: Words) -> str | None:
-        """The same as a book keeps it, from which it can be read back; ``None`` if it cannot.
-
-        An action stands in brackets where its end would be taken for that of the sentence.
-        """
-        for action in (self.action, f"[{self.action}]"):
-            text = cleaned(replace(self, action=action).sentence(said))
-            if read(text) == self:
-                return text
-        return None
+        """The same as a book keeps it, from which it can be read back; ``None`` if it cannot."""
+        text = cleaned(self.sentence(said))
+        return text if read(text) == self else None
 
     def speaks_of(self, goal: str) -> bool:
         """Whether a goal is one of those it names."""
@@ -88,20 +83,21 @@ def case_of(goal: str, where: str, action: str) -> Case:
 
 def read(rule: str) -> Case | None:
     """The case that a sentence of this form speaks of; ``None`` if it has another form."""
-    rule = cleaned(rule)
+    rule = folded(rule)
     for goal_form, any_form in _FORMS:
         found = goal_form.fullmatch(rule)
         if found:
-            return Case(found["goal"], found["where"], _bare(found["action"]))
+            return Case(found["goal"], found["where"], _action(found["action"]))
         found = any_form.fullmatch(rule)
         if found and not PLACEHOLDER.search(rule):
-            return Case("", found["where"], _bare(found["action"]))
+            return Case("", found["where"], _action(found["action"]))
     return None
 
 
-def _bare(action: str) -> str:
-    """An action without the brackets that keep its end."""
-    return action[1:-1] if action.startswith("[") and action.endswith("]") else action
+def _action(said: str) -> str:
+    """The action of a sentence; in books made before, brackets keep an end that sentences lost."""
+    kept = _KEPT.fullmatch(said)
+    return kept[1] if kept else said
 
 
 def case_of_rule(rule: Rule) -> Case | None:
@@ -132,7 +128,7 @@ def _cut(text: str) -> str:
 
 def _form(template: str) -> re.Pattern[str]:
     """What reads a sentence back that a template made."""
-    source = re.escape(cleaned(template.format(goal="\x01", where="\x02", action="\x03")))
+    source = re.escape(folded(template.format(goal="\x01", where="\x02", action="\x03")))
     for mark, group in (("\x01", "(?P<goal>.+)"), ("\x02", "(?P<where>.+?)")):
         source = source.replace(re.escape(mark), group)
     return re.compile(source.replace(re.escape("\x03"), "(?P<action>.+)"), re.I)

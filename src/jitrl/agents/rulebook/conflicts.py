@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from jitrl.agents.rulebook.cases import Case, read
 from jitrl.agents.rulebook.words import words
+from jitrl.core.clauses import QUOTED
 from jitrl.core.rules import SAY_LITTLE, signature
 from jitrl.core.sentences import parts
 from jitrl.core.similarity import words as words_of
@@ -16,7 +17,6 @@ from jitrl.types import Rule
 
 _NEAR = 0.8  # share of words that two conditions have in common to be one case
 _TASKS = 2  # on each side, at least, from which a word that tells them apart is learned
-_QUOTED = re.compile(r"“.+?”")
 _AGAINST = re.compile(
     r"\b(?:not|never|don't|do not|avoid|instead of|without|skip|no)\b"
     r"|不要|不得|不能|不可|切勿|禁止|避免|别|勿",
@@ -82,7 +82,7 @@ def _case(text: str) -> _Case | None:
     split = parts(text)
     if split is None:
         return None
-    quoted = tuple(_QUOTED.findall(split.condition))
+    quoted = tuple(QUOTED.findall(split.condition))
     return _Case(read(text), quoted, signature("", split.condition).words, split.order)
 
 

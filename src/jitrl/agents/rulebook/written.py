@@ -15,7 +15,8 @@ from jitrl.agents.rulebook.contrasts import Compared
 from jitrl.agents.rulebook.credit import differences
 from jitrl.agents.rulebook.partings import Parting
 from jitrl.agents.words import Words, look, words
-from jitrl.core.sentences import cleaned, faults
+from jitrl.core.faults import faults
+from jitrl.core.sentences import cleaned, rule_id
 from jitrl.errors import UnreadableAnswer
 from jitrl.ports import Writer
 from jitrl.types import Row, Writing
@@ -66,7 +67,10 @@ def written(
         text = ask.mend.format(goal=contrast.goal, faults=why, most=most, form=ask.form)
         again = _asked(writer, ask.coach, text, most)
         kept += [rule for rule in again if not faults(rule)]
-    return list(dict.fromkeys(map(cleaned, kept)))[:most]
+    different = dict[str, str]()
+    for rule in kept:
+        different.setdefault(rule_id(rule), cleaned(rule))
+    return list(different.values())[:most]
 
 
 def _asked(writer: Writer, system: str, text: str, most: int) -> list[str]:

@@ -24,10 +24,10 @@ from jitrl.analysis.doctor.finding import (
     unknown,
 )
 from jitrl.core.effect import Effect
+from jitrl.core.faults import faults
 from jitrl.core.gates import Gates, drawn, measure
 from jitrl.core.gates import gates_of as chosen
 from jitrl.core.rules import tokens
-from jitrl.core.sentences import faults
 from jitrl.types import RuleUse, ScoredUse
 
 FEWEST_USES = 20

@@ -12,8 +12,9 @@ from jitrl.agents.rulebook.telling import ROOM
 from jitrl.cli.memory.options import FILE, NAME, existing
 from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON
 from jitrl.cli.shared.output import JSON, emit, tell
+from jitrl.core.faults import described, faults
 from jitrl.core.rules import tokens
-from jitrl.core.sentences import cleaned, described, faults, rule_id
+from jitrl.core.sentences import cleaned, rule_id
 from jitrl.errors import InputError
 from jitrl.memory.scoped import scoped
 from jitrl.stores.sqlite import SQLiteStore

@@ -93,9 +93,11 @@ def rule(n, *changes, status="active", text="", **more):
     return RuleRecord(made, history)
 
 
-def used(record, n, told, score, task="t0", chance=0.5, occasions=2, obeyed=1):
+def used(record, n, told, score, task="t0", chance=0.5, occasions=2, obeyed=1, unknown=0):
     """A use of a rule in episode number ``n``."""
-    use = RuleUse(record.rule.id, f"e{n}", told, chance, occasions, obeyed if occasions else 0)
+    use = RuleUse(
+        record.rule.id, f"e{n}", told, chance, occasions, obeyed if occasions else 0, unknown
+    )
     return ScoredUse(use, score, task, n)
 
 

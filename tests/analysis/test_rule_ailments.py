@@ -118,14 +118,15 @@ def test_a_text_that_is_no_rule_is_found_and_named(text):
     assert said("rules-form", rules=book([ONE, retired])).status == "fine"
 
 
-def heard(told, held, tasks=8):
-    """Uses with this share of occasions obeyed where told, and where held out."""
+def heard(told, held, tasks=8, unknown=0):
+    """Uses with this share of four occasions obeyed where told, and where held out."""
     chance, uses = rng(), []
     for n in range(tasks * 20):
         is_told = n // tasks % 2 == 0
         share = told if is_told else held
         obeyed = int(chance.binomial(4, share))
-        uses.append(used(ONE, n, is_told, 1.0, f"t{n % tasks}", occasions=4, obeyed=obeyed))
+        steps = {"occasions": 4 + unknown, "obeyed": obeyed, "unknown": unknown}
+        uses.append(used(ONE, n, is_told, 1.0, f"t{n % tasks}", **steps))
     return book([ONE], uses)
 
 
@@ -136,6 +137,9 @@ def test_a_model_that_does_not_do_as_it_is_told_is_found():
     assert said("rules-obeyed", rules=heard(0.8, 0.4)).status == "fine"
     assert tally(said("rules-obeyed", rules=heard(0.97, 0.97))) == ("finding", "needless")
     assert said("rules-obeyed", rules=heard(0.8, 0.4, tasks=3)).status == "unknown"
+    assert said("rules-obeyed", rules=heard(0.8, 0.4, unknown=9)).numbers == pytest.approx(
+        said("rules-obeyed", rules=heard(0.8, 0.4)).numbers
+    )
 
 
 # --- harm and conflict ------------------------------------------------------------------------

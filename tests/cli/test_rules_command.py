@@ -94,7 +94,7 @@ def test_what_stands_below_a_list_of_rules_fits_the_terminal(jitrl, file, monkey
     said = "".join(jitrl("ls", file)[1:])
     lines = said[said.index("Effect: ") :].splitlines()
     assert max(map(len, lines)) <= int(columns)
-    assert " ".join(lines).endswith("Obeyed: of the steps at which its condition held.")
+    assert " ".join(lines).endswith("unknown where it names none of the actions there.")
 
 
 def test_a_rule_is_retired_and_restored_to_what_it_was(jitrl, file):

@@ -73,9 +73,9 @@ def test_a_rule_is_shown_with_what_it_did_told_beside_held_out(jitrl, file):
     assert "candidate since: r" in said
     rows = {line.split()[0]: line.split() for line in said.splitlines() if line.strip()}
     assert rows["told"][1:3] == ["1", "1"]
-    assert rows["told"][-2:] == ["2", "1"]
+    assert rows["told"][-3:] == ["2", "1", "0"]
     assert rows["held"][2:4] == ["1", "1"]
-    assert rows["held"][-2:] == ["2", "0"]
+    assert rows["held"][-3:] == ["2", "0", "0"]
     assert f"disagrees with {OTHER}" in said
     data = json.loads(jitrl("show", file, ID, "--json")[1])
     assert data["schema"] == "jitrl.rules.show/1"

@@ -134,7 +134,7 @@ def test_rules_are_shown_counted_exported_and_imported(
         store.add_rules([rule], [sample_contrast()])
         played(store, "e1", [(rule.id, False)])
     assert (
-        f"rule {rule.id} held out (chance 0.5), obeyed 2 of 3 times"
+        f"rule {rule.id} held out (chance 0.5), obeyed 2 of 2 times, 1 unknown"
         in jitrl("show", file, "e1").err
     )
     assert jitrl("stats", file, "--json").data["rules"]["candidate"] == 1

@@ -157,7 +157,14 @@ def test_an_episode_without_rules_is_written_as_before_there_were_any() -> None:
     with filled() as store:
         by_key = {json.loads(t).get("key"): json.loads(t) for t in jsonl.export(store)}
     assert "uses" not in by_key["good"]
-    told = {"rule": RULES[0].id, "told": False, "chance": 0.5, "occasions": 3, "obeyed": 2}
+    told = {
+        "rule": RULES[0].id,
+        "told": False,
+        "chance": 0.5,
+        "occasions": 3,
+        "obeyed": 2,
+        "unknown": 1,
+    }
     assert by_key["e2"]["uses"] == [told]
 
 

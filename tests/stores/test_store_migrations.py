@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,11 +100,28 @@ def test_a_file_of_schema_2_keeps_its_episodes_and_takes_rules(
     assert version_of(db) == NOW
 
 
+def test_a_file_of_schema_4_keeps_what_was_obeyed(old: Path, db: sqlite3.Connection) -> None:
+    rule = sample_rule()
+    with SQLiteStore(old) as store:
+        store.add_rules([rule])
+        played(store, "e3", [(rule.id, True)])
+        (before,) = store.rule_uses()[rule.id]
+    tables = described(db)
+    db.execute("ALTER TABLE rule_use DROP COLUMN unknown")
+    db.execute("PRAGMA user_version = 4")
+    with SQLiteStore(old) as store:
+        (after,) = store.rule_uses()[rule.id]
+        assert after.use == replace(before.use, unknown=0)
+        assert store.check() == []
+    assert described(db) == tables
+
+
 def test_a_file_of_schema_3_keeps_its_episodes_and_takes_snapshots(
     old: Path, db: sqlite3.Connection
 ) -> None:
     tables = described(db)
     db.execute("DROP TABLE snapshot")
+    db.execute("ALTER TABLE rule_use DROP COLUMN unknown")
     db.execute("PRAGMA user_version = 3")
     with SQLiteStore(old) as store:
         assert [episode.key for episode in store.episodes()] == ["e1", "e2"]

@@ -178,6 +178,7 @@ BROKEN_RULES = {
         "UPDATE rule_use SET chance = 0.0",
         "UPDATE rule_use SET chance = 1.0, told = 0",
         "UPDATE rule_use SET obeyed = occasions + 1",
+        "UPDATE rule_use SET unknown = occasions - obeyed + 1",
     ],
     "rules and contrasts can be read back, with ids that fit": [
         "UPDATE rule SET text = 'other' WHERE id = 2",

@@ -21,15 +21,18 @@ class Shown:
     Attributes:
         obeyed, occasions: Steps where it was told and its condition held; at so many of them the
             episode did as it says.
-        held_obeyed, held_occasions: The same where it was held out.
+        unknown: Those at which nobody can tell, as it names none of the actions there.
+        held_obeyed, held_occasions, held_unknown: The same where it was held out.
     """
 
     effect: Effect
     counts: RuleCounts
     obeyed: int
     occasions: int
+    unknown: int
     held_obeyed: int
     held_occasions: int
+    held_unknown: int
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it; a mean of nothing is none."""
@@ -47,8 +50,10 @@ class Shown:
             "held_wins": self.counts.held_wins,
             "occasions": self.occasions,
             "obeyed": self.obeyed,
+            "unknown": self.unknown,
             "held_occasions": self.held_occasions,
             "held_obeyed": self.held_obeyed,
+            "held_unknown": self.held_unknown,
         }
 
     @property
@@ -68,6 +73,8 @@ def shown(uses: Sequence[ScoredUse], counts: RuleCounts | None) -> Shown:
         counts or RuleCounts(),
         sum(use.obeyed for use in told),
         sum(use.occasions for use in told),
+        sum(use.unknown for use in told),
         sum(use.obeyed for use in held),
         sum(use.occasions for use in held),
+        sum(use.unknown for use in held),
     )

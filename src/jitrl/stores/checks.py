@@ -133,7 +133,8 @@ _QUERIES = (
         """SELECT 'episode ' || e.key || ': rule ' || r.key FROM rule_use u
         JOIN rule r ON r.id = u.rule_id JOIN episode e ON e.id = u.episode_id
         WHERE e.memory_id <> r.memory_id OR NOT (u.chance > 0.0 AND u.chance <= 1.0)
-            OR (u.chance = 1.0 AND NOT u.told) OR u.obeyed NOT BETWEEN 0 AND u.occasions""",
+            OR (u.chance = 1.0 AND NOT u.told) OR u.unknown < 0
+            OR u.obeyed NOT BETWEEN 0 AND u.occasions - u.unknown""",
     ),
 )
 

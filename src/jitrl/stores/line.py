@@ -124,6 +124,7 @@ class UseLine(_Strict, frozen=True):
     chance: float
     occasions: _Count = 0
     obeyed: _Count = 0
+    unknown: _Count = 0
 
 
 class EpisodeLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -229,7 +230,9 @@ def dump(record: EpisodeRecord) -> bytes:
         e.started,
         e.finished,
         dict(e.info),
-        tuple(UseLine(u.rule, u.told, u.chance, u.occasions, u.obeyed) for u in record.uses)
+        tuple(
+            UseLine(u.rule, u.told, u.chance, u.occasions, u.obeyed, u.unknown) for u in record.uses
+        )
         or msgspec.UNSET,
     )
     return _encode(line) + b"\n"
@@ -297,7 +300,7 @@ def _record(line: EpisodeLine) -> EpisodeRecord:
         line.is_quarantined,
         line.quarantined,
         uses=tuple(
-            RuleUse(u.rule, line.key, u.told, u.chance, u.occasions, u.obeyed)
+            RuleUse(u.rule, line.key, u.told, u.chance, u.occasions, u.obeyed, u.unknown)
             for u in line.uses or ()
         ),
     )

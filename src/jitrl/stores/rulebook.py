@@ -114,11 +114,11 @@ def check_uses(uses: Sequence[RuleUse], key: str) -> None:
             raise InputError(f"{at} has chance {use.chance}; it must be in (0, 1]")
         if use.chance == 1.0 and not use.told:
             raise InputError(f"{at} has chance 1 to be told, but it was not told")
-        if not 0 <= use.obeyed <= use.occasions:
+        if not 0 <= use.obeyed <= use.occasions - max(use.unknown, 0) or use.unknown < 0:
             raise InputError(
                 f"{at} was obeyed {counted(use.obeyed, 'time')} on "
-                f"{counted(use.occasions, 'occasion')}; "
-                "it can be obeyed from 0 times up to once an occasion"
+                f"{counted(use.occasions, 'occasion')}, {use.unknown} of them unknown; "
+                "it can be obeyed from 0 times up to once an occasion that is known"
             )
 
 
@@ -138,7 +138,7 @@ def put_uses(
             "add rules before the episode that uses them"
         )
     db.executemany(
-        "INSERT INTO rule_use VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO rule_use VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 episode_id,
@@ -147,6 +147,7 @@ def put_uses(
                 float(u.chance),
                 int(u.occasions),
                 int(u.obeyed),
+                int(u.unknown),
             )
             for u in uses
         ],

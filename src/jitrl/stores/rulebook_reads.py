@@ -31,7 +31,8 @@ _CONTRASTS = """SELECT k.key, scope, task, k.kind, round, goal, good, bad, score
         AND (:task IS NULL OR task = :task)"""
 
 # The present judgment as of a version; without steps an outcome has nowhere to go.
-_SCORED = """SELECT u.rule_id, u.told, u.chance, u.occasions, u.obeyed, u.episode_id, e.key, e.task,
+_SCORED = """SELECT u.rule_id, u.told, u.chance, u.occasions, u.obeyed, u.unknown, u.episode_id,
+        e.key, e.task,
         (SELECT min(1.0, max(0.0, sum(value))) FROM json_each(j.rewards)) AS score
     FROM rule_use u JOIN episode e ON e.id = u.episode_id
     JOIN judgment j ON j.id = (SELECT max(id) FROM judgment
@@ -141,7 +142,7 @@ def changed(
 def episode_uses(db: sqlite3.Connection, episode_id: int, key: str) -> tuple[RuleUse, ...]:
     """The rules that could be told in an episode, by their ids."""
     found = db.execute(
-        """SELECT r.key, u.told, u.chance, u.occasions, u.obeyed
+        """SELECT r.key, u.told, u.chance, u.occasions, u.obeyed, u.unknown
         FROM rule_use u JOIN rule r ON r.id = u.rule_id WHERE u.episode_id = ? ORDER BY r.key""",
         (episode_id,),
     )
@@ -160,13 +161,13 @@ def uses(
         out = {key: [] for key in row_ids(db, memory_id, ids)}
     named = "" if ids is None else f"WHERE r.key {_IN}"
     found = db.execute(
-        f"""SELECT r.key, u.key, u.told, u.chance, u.occasions, u.obeyed, u.score, u.task,
-            {_BROUGHT} FROM ({_SCORED}) u JOIN rule r ON r.id = u.rule_id {named}
+        f"""SELECT r.key, u.key, u.told, u.chance, u.occasions, u.obeyed, u.unknown, u.score,
+            u.task, {_BROUGHT} FROM ({_SCORED}) u JOIN rule r ON r.id = u.rule_id {named}
         ORDER BY u.episode_id""",
         _values(memory_id, None, ids, until),
     )
-    for rule, episode, told, chance, occasions, obeyed, score, task, version in found:
-        use = _use(rule, episode, told, chance, occasions, obeyed)
+    for rule, episode, told, chance, occasions, obeyed, unknown, score, task, version in found:
+        use = _use(rule, episode, told, chance, occasions, obeyed, unknown)
         out.setdefault(rule, []).append(ScoredUse(use, score, task, version))
     return {rule: tuple(some) for rule, some in out.items()}
 

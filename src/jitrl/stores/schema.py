@@ -11,7 +11,7 @@ from jitrl.errors import StoreError, StoreVersionError
 APPLICATION_ID = 0x4A695452
 """Marks an SQLite file as ours (``JiTR``)."""
 
-VERSION = 4
+VERSION = 5
 """Schema this package reads and writes (``PRAGMA user_version``)."""
 
 Migration = Callable[[sqlite3.Connection], object]
@@ -20,6 +20,7 @@ MIGRATIONS: Mapping[int, Migration] = {
     1: lambda db: db.execute("ALTER TABLE judgment ADD COLUMN info TEXT NOT NULL DEFAULT '{}'"),
     2: lambda db: [db.execute(statement) for statement in RULE_TABLES],
     3: lambda db: db.execute(SNAPSHOT_TABLE),
+    4: lambda db: db.execute(UNKNOWN_COLUMN),
 }
 """From version n to n + 1, by n. Runs inside one transaction; must not commit."""
 
@@ -87,6 +88,9 @@ SNAPSHOT_TABLE = """CREATE TABLE snapshot(
         reason TEXT NOT NULL,
         principal TEXT NOT NULL,
         PRIMARY KEY(memory_id, name)) WITHOUT ROWID"""
+
+# What version 5 added: occasions of a use at which nobody can tell whether the rule was obeyed.
+UNKNOWN_COLUMN = "ALTER TABLE rule_use ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0"
 
 # What VERSION looks like. A new version changes these statements and adds a migration that gives
 # a file of the version before the same tables.
@@ -206,6 +210,7 @@ TABLES = (
         PRIMARY KEY(memory_id, version, row_id)) WITHOUT ROWID""",
     *RULE_TABLES,
     SNAPSHOT_TABLE,
+    UNKNOWN_COLUMN,
 )
 
 _NAMES = frozenset(table.split("(")[0].split()[2] for table in TABLES if "TABLE" in table)

@@ -44,5 +44,5 @@ def played(
     """Commit an episode that came to ``score`` and could tell rules, by a coin."""
     episode = replace(sample_episode(key, task=task), outcome=Outcome(score or 0.0))
     judgment = Unscored("no outcome") if score is None else scored(episode)
-    told = [RuleUse(rule, key, is_told, 0.5, 3, 2) for rule, is_told in uses]
+    told = [RuleUse(rule, key, is_told, 0.5, 3, 2, 1) for rule, is_told in uses]
     return store.commit(episode, judgment, derive(episode, judgment), told)

@@ -244,7 +244,7 @@ class RulesContract(ABC):
             uses = store.rule_uses()
             told = [(u.use.episode, u.use.told, u.score, u.task, u.version) for u in uses[one.id]]
             assert told == [("e2", True, 0.5, "t2", 2), ("e1", False, 1.0, "t1", 3)]
-            assert uses[two.id][0].use == RuleUse(two.id, "e1", True, 0.5, 3, 2)
+            assert uses[two.id][0].use == RuleUse(two.id, "e1", True, 0.5, 3, 2, 1)
             assert list(uses) == [one.id, two.id]
             assert store.rule_uses([none.id, two.id]) == {none.id: (), two.id: uses[two.id]}
 
@@ -325,6 +325,7 @@ class RulesContract(ABC):
                 [replace(use, chance=1.0, told=False)],
                 [replace(use, occasions=1, obeyed=2)],
                 [replace(use, obeyed=-1, occasions=0)],
+                [replace(use, occasions=2, obeyed=1, unknown=2)],
             )
             episode = sample_episode("e2")
             judgment = scored(episode)

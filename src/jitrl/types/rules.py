@@ -113,6 +113,7 @@ class RuleUse:
         chance: That it would be told, in (0, 1]; 1 where nothing was drawn.
         occasions: Steps at which its condition held.
         obeyed: Those of them at which the episode did as it says.
+        unknown: Those at which nobody can tell, as it names none of the actions there.
     """
 
     rule: str
@@ -121,6 +122,7 @@ class RuleUse:
     chance: float
     occasions: int = 0
     obeyed: int = 0
+    unknown: int = 0
 
 
 @dataclass(frozen=True, slots=True)

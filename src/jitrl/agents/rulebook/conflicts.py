@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from jitrl.agents.rulebook.cases import Case, read
 from jitrl.agents.rulebook.words import words
-from jitrl.core.clauses import QUOTED
+from jitrl.core.clauses import QUOTED, unquoted
 from jitrl.core.rules import SAY_LITTLE, signature
 from jitrl.core.sentences import parts
 from jitrl.core.similarity import words as words_of
@@ -17,11 +17,12 @@ from jitrl.types import Rule
 
 _NEAR = 0.8  # share of words that two conditions have in common to be one case
 _TASKS = 2  # on each side, at least, from which a word that tells them apart is learned
-_AGAINST = re.compile(
+AGAINST = re.compile(
     r"\b(?:not|never|don't|do not|avoid|instead of|without|skip|no)\b"
-    r"|不要|不得|不能|不可|切勿|禁止|避免|别|勿",
+    r"|不要|不得|不能|不可|切勿|禁止|避免|勿|(?<![类分特级区个差性识鉴告辨派])别(?![名的处人])",
     re.I,
 )
+"""Words by which an order forbids."""
 
 
 class Settled(NamedTuple):
@@ -93,9 +94,13 @@ def _clash(a: _Case, b: _Case) -> bool:
         return (one.goal, one.where) == (other.goal, other.where) and one.action != other.action
     if _shared(a.words, b.words) < _NEAR:
         return False
-    is_against = bool(_AGAINST.search(a.order)) != bool(_AGAINST.search(b.order))
-    alike = overlap(_AGAINST.sub(" ", a.order), _AGAINST.sub(" ", b.order))
+    is_against = _forbids(a.order) != _forbids(b.order)
+    alike = overlap(AGAINST.sub(" ", a.order), AGAINST.sub(" ", b.order))
     return alike >= 0.5 if is_against else _verb(a) == _verb(b) and 0.0 < alike < 1.0
+
+
+def _forbids(order: str) -> bool:
+    return AGAINST.search(unquoted(order)) is not None
 
 
 def overlap(a: str, b: str) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from jitrl.agents.rulebook.cases import case_of_rule
 from jitrl.agents.rulebook.meaning import Meaning
+from jitrl.agents.rulebook.obeying import is_obeyed
 from jitrl.agents.rulebook.words import words
 from jitrl.core import similarity
 from jitrl.core.effect import Use, promise
@@ -24,7 +25,6 @@ ROOM = 200
 _LEAST = 0.2  # chance that a candidate is told at least
 _KNOWN = 50  # uses after which half as much is held out
 _HOLDS = 0.5  # share of the words of a condition that must be seen
-_OBEYED = 0.6  # share of the words of an action that the order must name
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Line:
         self.case = case_of_rule(rule)
         split = parts(rule.text)
         self._condition = frozenset(similarity.words(split.condition if split else ""))
-        self._order = frozenset(similarity.words(split.order if split else rule.text))
-        self.occasions = self.obeyed = 0
+        self._order = split.order if split else rule.text
+        self.occasions = self.obeyed = self.unknown = 0
 
     def here(self, state: State, actions: Sequence[str], seen: frozenset[str]) -> Here:
         """What it says at a step.
@@ -79,16 +79,16 @@ class Line:
                 return Here(0.0, "", "")
             return Here(1.0, at.sentence(words(self.goal)), at.action)
         share = len(self._condition & seen) / len(self._condition) if self._condition else 1.0
-        return Here(max(share, self._least), self.rule.text, "")
+        return Here(max(share, self._least), self.rule.text.rstrip(" .。．"), "")
 
-    def took(self, here: Here, action: str) -> None:
-        """Count an occasion, and whether it was obeyed."""
+    def took(self, here: Here, action: str, actions: Sequence[str]) -> None:
+        """Count an occasion, and whether it was obeyed, or nobody can tell."""
         self.occasions += 1
-        if here.action:
-            self.obeyed += action == here.action
-        else:
-            said = frozenset(similarity.words(action))
-            self.obeyed += len(said & self._order) >= _OBEYED * len(said)
+        is_as_told = (
+            action == here.action if here.action else is_obeyed(self._order, action, actions)
+        )
+        self.unknown += is_as_told is None
+        self.obeyed += is_as_told is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +112,14 @@ class Told:
     def __init__(self, lines: tuple[Line, ...], excluded: int = 0) -> None:
         self.lines, self.excluded = lines, excluded
         self._now: list[tuple[Line, Here]] = []
+        self._actions: Sequence[str] = ()
 
     def notes(self, state: State, prompt: Prompt) -> str:
         """The told rules whose condition is nearest to what is seen; "" if none is near.
 
         Those of other steps are left out: a small model takes any action that is named.
         """
+        self._actions = prompt.actions
         text = f"{prompt.goal}\n{state.place}\n{state.text}"
         seen = frozenset(similarity.words(text))
         near = [(line, line.here(state, prompt.actions, seen)) for line in self.lines]
@@ -130,12 +132,20 @@ class Told:
     def took(self, action: str) -> None:
         """What was done at the step that notes were last asked for."""
         for line, here in self._now:
-            line.took(here, action)
+            line.took(here, action, self._actions)
 
     def uses(self, episode: str) -> tuple[RuleUse, ...]:
         """What is logged of it."""
         return tuple(
-            RuleUse(line.rule.id, episode, line.told, line.chance, line.occasions, line.obeyed)
+            RuleUse(
+                line.rule.id,
+                episode,
+                line.told,
+                line.chance,
+                line.occasions,
+                line.obeyed,
+                line.unknown,
+            )
             for line in self.lines
         )
 

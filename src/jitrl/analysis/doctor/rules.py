@@ -124,11 +124,12 @@ def form(case: Case) -> Finding:
 def obeyed(case: Case) -> Finding:
     """What telling does: how often a rule is followed where it is told, and where it is held out.
 
-    Compared within each task, over the steps at which the condition of a rule held.
+    Compared within each task, over the steps at which the condition of a rule held and it names an
+    action that could be taken; at others nobody can tell.
     """
     sides: dict[tuple[str, int], tuple[list[RuleUse], list[RuleUse]]] = {}
     for journal_number, _, one in _uses(case):
-        if one.use.chance < 1.0 and one.use.occasions:
+        if one.use.chance < 1.0 and one.use.occasions > one.use.unknown:
             sides.setdefault((one.task, journal_number), ([], []))[one.use.told].append(one.use)
     paired = {place: both for place, both in sides.items() if all(both)}
     change = difference({p: _rate(told) - _rate(held) for p, (held, told) in paired.items()})
@@ -251,8 +252,8 @@ def _by_number(episodes: list[_Episode]) -> dict[int, float]:
 
 
 def _rate(uses: list[RuleUse]) -> float:
-    """Share of the occasions at which they were obeyed."""
-    occasions = sum(use.occasions for use in uses)
+    """Share of the occasions at which they were obeyed, of those at which that is known."""
+    occasions = sum(use.occasions - use.unknown for use in uses)
     return sum(use.obeyed for use in uses) / occasions if occasions else 0.0
 
 

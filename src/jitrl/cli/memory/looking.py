@@ -96,7 +96,8 @@ def show(
         how = "told" if use.told else "held out"
         tell(
             f"rule {use.rule} {how} (chance {use.chance:g}), "
-            f"obeyed {use.obeyed} of {counted(use.occasions, 'time')}"
+            f"obeyed {use.obeyed} of {counted(use.occasions - use.unknown, 'time')}"
+            + (f", {use.unknown} unknown" if use.unknown else "")
         )
     live = {row.step: row for row in rows if row.status != "retired"}
     shown = table("step", "place", "action", "reward", "return", "row", "status")

@@ -13,7 +13,7 @@ from rich.text import Text
 from jitrl.agents.rulebook.cases import COMPARED
 from jitrl.agents.rulebook.conflicts import disagreements
 from jitrl.agents.rulebook.meaning import by_meaning
-from jitrl.analysis.rulebook import GATES, shown
+from jitrl.analysis.rulebook import GATES, Shown, shown
 from jitrl.cli.memory.options import FILE, NAME, check_scope, reading
 from jitrl.cli.rules.options import RULE, SCOPE, STATUS, SUCCESS
 from jitrl.cli.shared.listing import Listing, figures
@@ -75,7 +75,7 @@ def ls(
             str(seen.effect.given),
             str(seen.effect.held),
             f"{seen.counts.wins}/{seen.counts.uses}",
-            f"{seen.obeyed}/{seen.occasions}",
+            _obeyed(seen),
             ", ".join(against.get(rule.id, ())),
         )
         row = {"rule": msgspec.to_builtins(rule), **seen.plain()}
@@ -92,7 +92,7 @@ def ls(
     _note(
         f"Effect: mean score told minus held out, with {1 - GATES.alpha:.0%} bounds that hold "
         "at every look. Wins: of the episodes that were told. Obeyed: of the steps at which its "
-        "condition held."
+        "condition held; unknown where it names none of the actions there."
     )
     _note_placeholders(found)
     if is_disputed:
@@ -130,18 +130,27 @@ def show(
     else:
         tell("effect not known: no scored episode could be told it yet")
     counts = seen.counts
-    listed = figures("", "episodes", "wins", "mean score", "condition held", "obeyed")
-    for label, is_told, n, wins, held, obeyed in (
-        ("told", True, counts.uses, counts.wins, seen.occasions, seen.obeyed),
-        ("held out", False, counts.held, counts.held_wins, seen.held_occasions, seen.held_obeyed),
+    listed = figures("", "episodes", "wins", "mean score", "condition held", "obeyed", "unknown")
+    for label, is_told, n, wins, held, obeyed, unknown in (
+        ("told", True, counts.uses, counts.wins, seen.occasions, seen.obeyed, seen.unknown),
+        (
+            "held out",
+            False,
+            counts.held,
+            counts.held_wins,
+            seen.held_occasions,
+            seen.held_obeyed,
+            seen.held_unknown,
+        ),
     ):
         scores = [one.score for one in uses if one.use.told is is_told]
         mean = f"{sum(scores) / len(scores):.2f}" if scores else ""
-        listed.add(label, str(n), str(wins), mean, str(held), str(obeyed))
+        listed.add(label, str(n), str(wins), mean, str(held), str(obeyed), str(unknown))
     people().print(listed)
     _note(
-        "Condition held, obeyed: steps of these episodes. The effect allows for the chance of each "
-        "draw and for how hard each task is, so it may differ from the means."
+        "Condition held, obeyed, unknown: steps of these episodes; unknown where the rule names "
+        "none of the actions there. The effect allows for the chance of each draw and for how hard "
+        "each task is, so it may differ from the means."
     )
     _note_placeholders([found])
     tell(f"last told {_day(counts.last_at)}" if counts.last else "never told")
@@ -186,6 +195,12 @@ def why(file: FILE, rule: RULE, name: NAME = "default", json: JSON = False) -> N
         tell(f"rests on episodes in quarantine: {', '.join(tainted)}", style="yellow")
     if contrasts:
         tell(f"jitrl memory show {file} EPISODE shows an attempt", style="dim")
+
+
+def _obeyed(seen: Shown) -> str:
+    """At how many of the steps at which it can be told, and at how many it cannot."""
+    known = f"{seen.obeyed}/{seen.occasions - seen.unknown}"
+    return f"{known}, {seen.unknown} unknown" if seen.unknown else known
 
 
 def _note(text: str, style: str = "dim") -> None:

@@ -23,6 +23,7 @@ SAID: dict[str, tuple[str, str]] = {
     "rules.held": ("held out", "留出"),
     "rules.wins": ("wins", "成功"),
     "rules.obeyed": ("obeyed", "遵守"),
+    "rules.unclear": ("{n:,} unknown", "{n:,} 次未知"),
     "rules.unknown": (
         "not known: no scored episode could be told it yet",
         "未知：还没有可告知它的已评分回合",
@@ -32,9 +33,10 @@ SAID: dict[str, tuple[str, str]] = {
     "rules.note": (
         "Effect: mean score where it was told minus where it was held out, by a draw; its "
         "{level:.0%} bounds hold at every look. Wins say little: a rule that only rides "
-        "along has as many. Obeyed: of the steps at which its condition held.",
+        "along has as many. Obeyed: of the steps at which its condition held; unknown where it "
+        "names none of the actions there.",
         "效果：抽签告知的回合与留出的回合的平均得分之差；其 {level:.0%} 界限在任何时刻查看都"
-        "成立。成功次数说明不了多少：搭便车的规则同样多。遵守：在其条件成立的步骤中所占次数。",
+        "成立。成功次数说明不了多少：搭便车的规则同样多。遵守：在其条件成立的步骤中所占次数；规则没有提到当时任何可选动作时，无从得知。",
     ),
     "rule.scope": ("scope", "作用域"),
     "rule.kind": ("for tasks of", "适用任务"),
@@ -47,6 +49,7 @@ SAID: dict[str, tuple[str, str]] = {
     "rule.wins": ("wins", "成功"),
     "rule.held_steps": ("condition held", "条件成立"),
     "rule.obeyed": ("obeyed", "遵守"),
+    "rule.unclear": ("unknown", "未知"),
     "rule.from": ("What it was distilled from", "提炼自"),
     "rule.round": ("round {n}", "第 {n} 轮"),
     "rule.good": ("good:", "好："),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 from jitrl.analysis.spend import Spent
@@ -14,43 +14,37 @@ _MILLION = 1e6
 _LARGEST = 1e12
 
 
+def _assumed(value: float, help: str) -> float:
+    """A field with what it is, which is the help of its option, too."""
+    return field(default=value, metadata={"help": help})
+
+
 @dataclass(frozen=True, slots=True)
 class Assumptions:
     """All that the account rests on. The defaults are round numbers and no offers of anybody.
 
-    Attributes:
-        tokens_in: Tokens that acting reads in one attempt, all of its steps together.
-        tokens_out: Tokens that acting writes in one attempt.
-        price_in: Dollars per million tokens read.
-        price_out: Dollars per million tokens written.
-        tasks: Tasks that are learned on.
-        attempts: Attempts at each task in a round.
-        rounds: Rounds over all tasks.
-        judging: What judging an attempt costs, as a share of acting.
-        learning: What writing down lessons of it costs, as a share of acting.
-        used: Share of the tasks in use that are judged and learned from, too.
-        gpus: GPUs that fine-tuning takes.
-        hours: Hours that it takes them, failed tries included.
-        gpu_price: Dollars for an hour of a GPU.
-        served: Tasks that a GPU which serves the tuned model can do in an hour.
-        load: Share of the hours paid for in which it has something to do.
+    What each of them is, its ``help`` says.
     """
 
-    tokens_in: float = 40_000.0
-    tokens_out: float = 2_000.0
-    price_in: float = 0.5
-    price_out: float = 2.0
-    tasks: float = 100.0
-    attempts: float = 5.0
-    rounds: float = 3.0
-    judging: float = 0.2
-    learning: float = 0.1
-    used: float = 0.0
-    gpus: float = 8.0
-    hours: float = 100.0
-    gpu_price: float = 2.5
-    served: float = 500.0
-    load: float = 0.5
+    tokens_in: float = _assumed(
+        40_000.0, "Tokens that acting reads in one attempt, all of its steps together."
+    )
+    tokens_out: float = _assumed(2_000.0, "Tokens that acting writes in one attempt.")
+    price_in: float = _assumed(0.5, "Dollars per million tokens read.")
+    price_out: float = _assumed(2.0, "Dollars per million tokens written.")
+    tasks: float = _assumed(100.0, "Tasks that are learned on.")
+    attempts: float = _assumed(5.0, "Attempts at each task in a round.")
+    rounds: float = _assumed(3.0, "Rounds over all tasks.")
+    judging: float = _assumed(0.2, "What judging an attempt costs, as a share of acting.")
+    learning: float = _assumed(0.1, "What writing down lessons of it costs, as a share of acting.")
+    used: float = _assumed(0.0, "Share of the tasks in use that are judged and learned from, too.")
+    gpus: float = _assumed(8.0, "GPUs that fine-tuning takes.")
+    hours: float = _assumed(100.0, "Hours that it takes them, failed tries included.")
+    gpu_price: float = _assumed(2.5, "Dollars for an hour of a GPU.")
+    served: float = _assumed(
+        500.0, "Tasks that a GPU which serves the tuned model can do in an hour."
+    )
+    load: float = _assumed(0.5, "Share of the hours paid for in which it has something to do.")
 
     def __post_init__(self) -> None:
         """Reject what no account can be made of."""
@@ -69,7 +63,7 @@ class Assumptions:
                 )
 
 
-NAMES = tuple(field.name for field in fields(Assumptions))
+NAMES = tuple(one.name for one in fields(Assumptions))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.learning import ROUND, Learning
 from jitrl.agents.rulebook.meaning import Meaning
-from jitrl.agents.rulebook.telling import ROOM, Telling, Told, fetched
+from jitrl.agents.rulebook.telling import MOST_TOLD, ROOM, Telling, Told, fetched
 from jitrl.core.gates import gates_of
 from jitrl.core.rule import Choose, UpdateRule, check_number
 from jitrl.errors import ConfigError, InputError
@@ -53,7 +53,7 @@ def rulebook(
     gap: float = 0.25,
     threshold: float = 0.75,
     distil: int = 2,
-    told: int = 3,
+    told: int = MOST_TOLD,
     tokens: int = ROOM,
     overlap: float = 0.5,
     meaning: str = "",

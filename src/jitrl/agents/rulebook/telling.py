@@ -19,6 +19,8 @@ from jitrl.core.sentences import parts
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Prompt, Rule, RuleCounts, RuleStatus, RuleUse, State, Task
 
+MOST_TOLD = 3
+"""Rules that an episode is told at most, unless the agent's option says otherwise."""
 ROOM = 200
 """Tokens of all rules in a prompt, unless the agent's option says otherwise."""
 

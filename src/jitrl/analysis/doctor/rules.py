@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from jitrl.agents.rulebook.book import rulebook
 from jitrl.agents.rulebook.conflicts import disagreements
+from jitrl.agents.rulebook.telling import MOST_TOLD, ROOM
 from jitrl.analysis.doctor.case import Case, Journal
 from jitrl.analysis.doctor.finding import (
     Cells,
@@ -38,13 +37,13 @@ NEEDLESS = 0.9
 """Obeyed so often where it is held out, a rule says what is done anyway."""
 MOST_NAMED = 5
 """Rules that are named; who looks at those sees soon whether there is more to it."""
-_OPTIONS = inspect.signature(rulebook).parameters
+_DEFAULTS = {"told": MOST_TOLD, "tokens": ROOM, "gates": None}
 
 
 def option(case: Case, name: str) -> Any:
     """An option of the agent ``rulebook``, as a run has it, or its default."""
     given = {} if case.record is None else case.record.settings["run"]["options"]
-    return given.get(name, _OPTIONS[name].default)
+    return given.get(name, _DEFAULTS[name])
 
 
 def more(case: Case) -> Finding:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,23 +20,14 @@ from jitrl.errors import InputError
 from jitrl.language import singular
 from jitrl.report.words import Language
 
-_DEFAULTS = Assumptions()
 _MEASURED = ("tokens_in", "tokens_out", "judging", "learning")
 
 
-def _said(name: str) -> str:
-    """What the docstring says of an assumption."""
-    doc = inspect.getdoc(Assumptions) or ""
-    found = re.search(rf"^    {name}: (.*)$", doc, re.MULTILINE)
-    return found[1] if found else ""
-
-
-def _option(name: str) -> inspect.Parameter:
-    flag = f"--{name.replace('_', '-')}"
-    said = f"{_said(name)} (assumed: {getattr(_DEFAULTS, name):g})"
-    annotation = Annotated[float | None, typer.Option(flag, help=said)]
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+def _assumed(name: str) -> Any:
+    """The option that gives an assumption."""
+    [one] = (field for field in fields(Assumptions) if field.name == name)
+    return typer.Option(
+        f"--{name.replace('_', '-')}", help=f"{one.metadata['help']} (assumed: {one.default:g})"
     )
 
 
@@ -60,7 +49,21 @@ def cost(
     ] = 10_000,
     lang: Annotated[Language, typer.Option(help="Language of what is said.")] = "en",
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    **given: float | None,
+    tokens_in: Annotated[float | None, _assumed("tokens_in")] = None,
+    tokens_out: Annotated[float | None, _assumed("tokens_out")] = None,
+    price_in: Annotated[float | None, _assumed("price_in")] = None,
+    price_out: Annotated[float | None, _assumed("price_out")] = None,
+    tasks: Annotated[float | None, _assumed("tasks")] = None,
+    attempts: Annotated[float | None, _assumed("attempts")] = None,
+    rounds: Annotated[float | None, _assumed("rounds")] = None,
+    judging: Annotated[float | None, _assumed("judging")] = None,
+    learning: Annotated[float | None, _assumed("learning")] = None,
+    used: Annotated[float | None, _assumed("used")] = None,
+    gpus: Annotated[float | None, _assumed("gpus")] = None,
+    hours: Annotated[float | None, _assumed("hours")] = None,
+    gpu_price: Annotated[float | None, _assumed("gpu_price")] = None,
+    served: Annotated[float | None, _assumed("served")] = None,
+    load: Annotated[float | None, _assumed("load")] = None,
 ) -> None:
     """Set what learning at inference costs beside fine-tuning, and where both are even.
 
@@ -68,13 +71,14 @@ def cost(
     offers: give your own tokens and prices. With --run the tokens are a run's own, and it is said
     what acting, judging and learning took of it.
     """
+    given = locals()
     if most_beside is not None and run is None:
         raise InputError("--most-beside needs --run: shares are those of a run's ledger")
     if not isfinite(volume):
         raise InputError(f"--volume is {volume}; it must be a finite number of tasks")
-    own = {name: value for name, value in given.items() if value is not None}
+    own = {name: given[name] for name in NAMES if given[name] is not None}
     origins: dict[str, Origin] = dict.fromkeys(NAMES, "assumed")
-    values = replace(_DEFAULTS, **own)
+    values = replace(Assumptions(), **own)
     ledger = None
     if run is not None:
         ledger = spent(run, values.price_in, values.price_out)
@@ -93,19 +97,6 @@ def cost(
             LANGUAGES[lang].above.format(share=ledger.beside, most=most_beside), style="red"
         )
         raise typer.Exit(1)
-
-
-cost.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [
-        *(
-            p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for p in inspect.signature(cost, eval_str=True).parameters.values()
-            if p.name != "given"
-        ),
-        *map(_option, NAMES),
-    ]
-)
-cost.__annotations__ = {p.name: p.annotation for p in inspect.signature(cost).parameters.values()}
 
 
 def _data(

@@ -45,6 +45,34 @@ VAGUE = [
     "是否符合用户的要求？",
     "处理得合理、准确、完整吗？",
     "最终结果达到预期目标了吗？",
+    "Does the page show what the goal asks for?",
+    "Was the job carried out?",
+    "Did it work?",
+    "Does the page show the expected result?",
+    "Was everything done as asked?",
+    "Has the agent accomplished its mission?",
+    "Is the final state what the user wanted?",
+    "Are there any mistakes?",
+    "Does the screen show that the task is finished?",
+    "Did the assistant handle the request correctly?",
+    "Has the goal been reached?",
+    "Is the work free of errors?",
+    "Was the user's problem solved?",
+    "Is what was asked for there?",
+    "任务办成了吗？",
+    "这件事办好了吗？",
+    "页面是否显示了目标所要求的内容？",
+    "用户要的东西有了吗？",
+    "活干完了吗？",
+    "做到位了吗？",
+    "有没有出错？",
+    "目标达成了没有？",
+    "结果让人满意吗？",
+    "是不是按要求做了？",
+    "页面上有目标所说的东西吗？",
+    "智能体搞定了吗？",
+    "是否让客户满意？",
+    "达到用户想要的效果了吗？",
 ]
 CONCRETE = [
     ASK,
@@ -72,13 +100,47 @@ CONCRETE = [
     "页面是否显示“已保存”？",
     "商品价格是否低于二十元？",
     "表单的邮箱一栏填了吗？",
+    "Is the total right?",
+    "总额对吗？",
+    "Is the price correct?",
+    "价格正确吗？",
+    "Was the order cancelled?",
+    "订单取消了吗？",
+    "Does the page name the customer's address?",
+    "地址填对了吗？",
+    "Was the refund issued?",
+    "退款了吗？",
+    "Is the date there?",
+    "有日期吗？",
+    "Does the form have an email address?",
+    "Is the key in the inventory?",
+    "钥匙拿到了吗？",
+    "Is the lamp on?",
+    "灯亮了吗？",
+    "Does the invoice show the VAT?",
+    "发票上有税号吗？",
+    "Is the stock below 5?",
+    "库存低于 5 吗？",
+    "Does the answer give a sum?",
+    "Is the coupon active?",
+    "页面是否显示目标所说的订单已取消？",
+    "回答是否写明总数？",
+    "Is the file saved?",
+    "文件保存了吗？",
+    "用户名对吗？",
+    "人事部收到了吗？",
+    "邮件发了吗？",
+    "按钮是灰的吗？",
 ]
 
 
 @pytest.mark.parametrize("text", VAGUE)
 def test_a_vague_question_is_refused(text):
     assert fault(text) == "vague"
-    with pytest.raises(ConfigError, match="names nothing that can be looked up"):
+    with pytest.raises(
+        ConfigError,
+        match=r"names nothing that can be looked up.*such as: Does the page show the order",
+    ):
         Question(text, writer=Model(["x"]))
 
 

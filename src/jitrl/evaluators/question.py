@@ -20,8 +20,9 @@ _FAULTS: dict[Fault, str] = {
     "empty": "it is empty",
     "too long": f"it has more than {LONGEST} characters",
     "several": "it is more than one question; ask each as a member of its own",
-    "vague": "it names nothing that can be looked up; say what must be there, such as: Does the "
-    "page show the order that the goal names as canceled?",
+    "vague": "it names nothing that can be looked up, only the task itself; say what of it must be "
+    "there, such as: Does the page show the order that the goal names as canceled? "
+    "(页面是否显示目标所说的订单已取消？)",
 }
 
 
@@ -36,7 +37,8 @@ class Question:
     answers are in the journal.
 
     Args:
-        ask: The question. One that names nothing to look up, such as "is it good?", is refused.
+        ask: The question. One that names nothing of the task beside the task itself, such as "is it
+            good?" or "does the page show what the goal asks for?", is refused.
         about: What the model sees: the ``page`` after the last step, the ``answer`` (the last
             action), or a ``step``, with the pages before and after it.
         step: Text of an action; with ``about = "step"`` the last step whose action has it.

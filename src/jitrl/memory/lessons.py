@@ -128,6 +128,7 @@ class Lessons:
         self._new = 0
         self._due: tuple[int, tuple[_Best, ...]] | None = None
         self._fit: Fit | None = None
+        self._outlines: dict[str, Outline] = {}  # of the episodes of the last fit
 
     def take_in(self, rows: Sequence[Row]) -> None:
         """The trusted rows of an episode, all of them."""
@@ -229,7 +230,11 @@ class Lessons:
         return found
 
     def _fitted(self, version: int, best: Sequence[_Best]) -> Fit | None:
-        known = [(b, self._journal(b.path.episode)) for b in best]
+        before = self._outlines  # an episode that was committed stays as it is
+        self._outlines = {
+            key: before.get(key) or self._journal(key) for key in (b.path.episode for b in best)
+        }
+        known = [(b, self._outlines[b.path.episode]) for b in best]
         known = [(b, outline) for b, outline in known if _teaches(outline, b.path)]
         if len(known) < _FEWEST:
             return None

@@ -49,7 +49,7 @@ class Bounds:
     arrival: float = 30.0
     rate: float = 1000.0
     strangers: float = 100.0
-    workers: int = 8
+    workers: int = 2
     is_alone: bool = False
 
 

@@ -7,7 +7,6 @@ import os
 import threading
 import time
 from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
 
 from jitrl import given
 from jitrl.api import JitRL
@@ -18,6 +17,7 @@ from jitrl.ports import Receipt
 from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown
 from jitrl.service.ids import LONGEST
 from jitrl.service.journal import RunningJournal
+from jitrl.service.lane import Lane
 from jitrl.service.running import SELF, Answer, Call, Running
 from jitrl.service.seats import Limits, Seat
 from jitrl.stores.lookup import Lookup
@@ -46,7 +46,7 @@ class Episodes:
         self._clean = memory.redaction.text
         self._running: dict[str, Running] = {}
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(limits.workers, "jitrl-decide")
+        self._lane = Lane("jitrl-decide", limits.workers)
 
     def __len__(self) -> int:
         """How many run."""
@@ -57,7 +57,7 @@ class Episodes:
 
         May be called twice.
         """
-        self._pool.shutdown(cancel_futures=True)
+        self._lane.close()
         if self._journal is None:
             self.sweep(0.0)
 
@@ -134,7 +134,7 @@ class Episodes:
         running = self._must_run(key)
         call = Call(state, candidates, allowed=allowed, step=step, scorer=scorer)
         running.put(call)
-        self._pool.submit(running.work)
+        self._lane.submit(running.work)
         return call
 
     def decide(

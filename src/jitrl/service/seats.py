@@ -16,7 +16,7 @@ class Limits:
         deadline: Seconds after which a decision is answered with the model's own choice.
         running: Episodes that may run at once.
         idle: Seconds after which an episode that nobody asks for is closed as truncated.
-        workers: Threads that decide.
+        workers: Threads that decide at once, at most; more than one only past a slow decision.
     """
 
     deadline: float = 0.25

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -70,7 +69,6 @@ def serve(
     tenants = Tenants(folder, settings.memory, model=settings, limits=limits)
     application = create_app(tenants, bounds=Bounds(body=body * 1024, rate=rate, is_alone=True))
     listening = _listen(host, port)
-    sys.setswitchinterval(0.001)  # so that reading a memory again holds up no answer for long
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
     logging.captureWarnings(True)
     address = _address(listening)

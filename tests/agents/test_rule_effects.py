@@ -17,7 +17,7 @@ GOAL = "Win."
 GOOD, IDLE = "When you see the hall, take lamp", "When you see the hall, sing"
 
 
-def lived(store, seed, *, uses, status, chances):
+def lived(store, seed, *, uses, status, chances, first=0):
     """A rule that helps and a passenger, of one contrast, in so many episodes of four tasks.
 
     Args:
@@ -28,7 +28,7 @@ def lived(store, seed, *, uses, status, chances):
     store.add_rules(rules, [taught])
     book = opened("rulebook", store, EnvironmentRewards(), attempts=0)
     rng = np.random.default_rng(seed)
-    for n in range(uses):
+    for n in range(first, first + uses):
         task = Task(f"t{n % 4}", GOAL, "s")
         told = fetched(store, task, book.telling, rng, exclude=frozenset(), until=None)
         given = {line.rule.id: line.told for line in told.lines}
@@ -65,6 +65,17 @@ def test_the_effect_of_a_passenger_includes_0_though_it_wins_as_often_as_what_ca
     counts = store.rule_counts(1.0)[idle]
     assert counts.wins / counts.uses > 0.75
     assert helped_on(drawn(uses[good]))
+
+
+def test_a_rule_that_is_restored_is_tried_anew(store):
+    """Retired for harm; then the page is mended, and it helps."""
+    rule, _ = lived(store, 0, uses=80, status="active", chances=(0.9, 0.1))
+    assert store.rule(rule).status == "retired"
+    store.set_rule_status("candidate", [rule], reason="page mended", principal="ann")
+    lived(store, 1, uses=5, status="candidate", chances=(0.2, 0.9), first=80)
+    assert store.rule(rule).status == "candidate"
+    lived(store, 2, uses=120, status="candidate", chances=(0.2, 0.9), first=85)
+    assert store.rule(rule).status == "active"
 
 
 def test_told_rules_are_drawn_with_the_chance_that_is_logged(store):

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 
 from jitrl.agents.past import Journal, PastEpisode
 from jitrl.agents.rulebook.contrasts import contrast
@@ -183,7 +184,7 @@ class Learning:
 
     def judge(self, ids: Collection[str], gates: Gates) -> None:
         """Admit the candidates that have shown their effect, and drop what does harm."""
-        for id, uses in self.store.rule_uses(ids).items() if ids else ():
+        for id, uses in self._tried(ids).items():
             is_now = self.store.rule(id).status
             found = judged(drawn(uses), is_now, gates, success=self.success)
             if found.status != is_now:
@@ -209,8 +210,16 @@ class Learning:
 
     def effects(self, ids: Collection[str], gates: Gates) -> dict[str, Effect]:
         """The effect of each rule, by the bounds of the gates."""
-        known = self.store.rule_uses(ids) if ids else {}
-        return {id: measure(drawn(uses), gates) for id, uses in known.items()}
+        return {id: measure(drawn(uses), gates) for id, uses in self._tried(ids).items()}
+
+    def _tried(self, ids: Collection[str]) -> dict[str, list[ScoredUse]]:
+        """The uses of each rule since it last came back from retirement: it has another trial."""
+        found = {}
+        for id, uses in self.store.rule_uses(ids).items() if ids else ():
+            changes = self.store.rule_history(id)
+            back = [now.version for was, now in pairwise(changes) if was.status == "retired"]
+            found[id] = [use for use in uses if use.version > max(back, default=0)]
+        return found
 
 
 def _is_used(uses: Sequence[ScoredUse], episode: str) -> bool:

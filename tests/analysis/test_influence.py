@@ -88,7 +88,7 @@ def test_a_curve_by_order_counts_each_scored_episode_once(memory):
     both = {f"{one.scope}{one.task}" for one in held} & {
         f"{one.scope}{one.task}" for one in lines if not one.is_held
     }
-    assert progress.difference.clusters == len(both)
+    assert progress.effect.tasks == len(both)
 
 
 def test_a_curve_of_nothing_is_empty():

@@ -13,6 +13,7 @@ from jitrl.core.stats import (
     curve,
     paired_difference,
     summary,
+    unpaired_difference,
 )
 
 
@@ -188,3 +189,34 @@ def test_an_end_that_is_zero_but_for_rounding_is_no_evidence():
     found = paired_difference(ours, base)
     assert found.interval.low == 0.0
     assert found.verdict == "no evidence"
+
+
+def test_shares_of_two_groups_differ_within_newcombes_interval():
+    ours, base = np.repeat([1.0, 0.0], [56, 14]), np.repeat([1.0, 0.0], [48, 32])
+    d = unpaired_difference(ours, base)
+    assert d.mean == pytest.approx(0.2)
+    # Newcombe (1998), table II, case (a), method 10
+    assert (d.interval.low, d.interval.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert (d.clusters, d.verdict) == (70, "better")
+
+
+def test_all_against_none_in_two_groups_is_better_with_an_interval():
+    d = unpaired_difference(np.ones(9), np.zeros(6))
+    assert d.verdict == "better"
+    assert 0.0 < d.interval.low < d.interval.high == 1.0
+
+
+def test_scores_of_two_groups_differ_within_welchs_interval():
+    rng = np.random.default_rng(5)
+    ours, base = rng.normal(1.0, 2.0, 20), rng.normal(0.0, 1.0, 9)
+    reference = scipy.stats.ttest_ind(ours, base, equal_var=False).confidence_interval()
+    found = unpaired_difference(ours, base).interval
+    assert (found.low, found.high) == pytest.approx((reference.low, reference.high), rel=0.01)
+
+
+def test_groups_of_less_than_six_or_all_alike_have_no_interval():
+    assert unpaired_difference(np.ones(50), np.zeros(5)).verdict == "no evidence"
+    assert unpaired_difference(np.ones(50), np.zeros(0)).mean == 0.0
+    same = unpaired_difference(np.full(8, 0.3), np.full(7, 0.3))
+    assert (same.interval, same.verdict) == (ALIKE, "no evidence")
+    assert unpaired_difference(np.full(8, 0.5), np.full(7, 0.3)).verdict == "better"

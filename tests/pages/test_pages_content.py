@@ -77,6 +77,37 @@ def test_a_memorys_curve_sets_its_episodes_beside_those_held_out(visit, memory):
     assert "which are not in the curve: 3" in said
 
 
+def lone(path, count, held):
+    """A memory whose tasks each come once; only with the memory are they solved."""
+    for n in range(count):
+        with jitrl.open(path, holdout=float(n < held)) as memory, memory.episode(f"t{n}") as one:
+            one.decide("s", {"a": 0.0, "b": 0.0})
+            one.finish(not one.holdout)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("held", "said", "chinese"),
+    [
+        (
+            8,
+            "With the memory: better than held-out episodes, by episodes, not by tasks: +1.000",
+            "与留出对照的回合相比更好（按回合而非按任务）：+1.000",
+        ),
+        (2, "Too few to judge whether the memory helps. Tasks in both groups: 0", "太少，无法判断"),
+    ],
+)
+def test_tasks_that_come_once_get_a_verdict_by_episodes_or_none(
+    visit, tmp_path, held, said, chinese
+):
+    client = visit(lone(tmp_path / "m.db", 20, held))
+    page = text(client.get("/p/m.db/curve"))
+    assert said in page
+    assert f"held out: {held}" in page
+    assert "+0.000" not in page
+    assert chinese in text(client.get("/p/m.db/curve", params={"lang": "zh"}))
+
+
 def test_an_unfinished_run_is_shown_as_far_as_it_was_played(visit, runs, tmp_path):
     import shutil
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from jitrl.analysis.doctor.finding import difference
-from jitrl.core.stats import Difference, Interval, NoInterval, bootstrap
+from jitrl.analysis.doctor.finding import difference, is_known
+from jitrl.core.stats import (
+    FEWEST_CLUSTERS,
+    Difference,
+    Interval,
+    NoInterval,
+    bootstrap,
+    unpaired_difference,
+)
 from jitrl.stores.paging import EpisodeLine
 
 STRETCHES = 10
@@ -39,17 +47,42 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """Mean score with the memory minus that of what was held out.
+
+    Attributes:
+        difference: Within each task that has both; where less than six have, of all episodes.
+        by: Which of the two.
+        tasks: Those with both.
+        ours, held: Episodes with the memory, and held out.
+        means: Mean score of both; of nothing, 0.
+    """
+
+    difference: Difference
+    by: Literal["task", "episode"]
+    tasks: int
+    ours: int
+    held: int
+    means: tuple[float, float]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is enough for a verdict."""
+        return is_known(self.difference)
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """A curve and what it comes to.
 
     Attributes:
-        difference: With the memory minus held out, in each task that has both; ``None`` where
-            nothing was held out.
-        stretch: Episodes of a point; 0 where a point is an attempt.
+        effect: ``None`` where nothing was held out.
+        stretch: Episodes of a point; 0 where a point is an attempt. A side that has less than six
+            of its own in a stretch goes on over several.
     """
 
     arms: tuple[Arm, ...]
-    difference: Difference | None
+    effect: Effect | None
     stretch: int
 
 
@@ -83,35 +116,53 @@ def by_order(lines: Iterable[EpisodeLine], names: tuple[str, str]) -> Progress:
     if not scored:
         return Progress((), None, 0)
     stretch = -(-len(scored) // STRETCHES)
-    sides: tuple[list[Point], list[Point]] = ([], [])
+    arms = tuple(
+        Arm(name, points)
+        for name, is_held in zip(names, (False, True), strict=True)
+        if (points := _points(scored, is_held, stretch))
+    )
+    return Progress(arms, _effect(scored), stretch)
+
+
+def _points(scored: Sequence[EpisodeLine], is_held: bool, stretch: int) -> tuple[Point, ...]:
+    """The points of one side; what is left over at the end belongs to the last one."""
+    parts: list[tuple[float, list[tuple[str, float]]]] = []
+    waiting: list[tuple[str, float]] = []
     for start in range(0, len(scored), stretch):
         part = scored[start : start + stretch]
-        for side, is_held in zip(sides, (False, True), strict=True):
-            chosen = [
-                (_task(one), float(one.score or 0.0)) for one in part if one.is_held == is_held
-            ]
-            if chosen:
-                side.append(point(start + len(part), chosen))
-    arms = tuple(
-        Arm(name, tuple(points)) for name, points in zip(names, sides, strict=True) if points
-    )
-    return Progress(arms, _difference(scored), stretch)
+        waiting += [(_task(one), float(one.score or 0.0)) for one in part if one.is_held == is_held]
+        if len(waiting) >= FEWEST_CLUSTERS:
+            parts.append((float(start + len(part)), waiting))
+            waiting = []
+    if waiting:
+        before = parts.pop()[1] if parts else []
+        parts.append((float(len(scored)), before + waiting))
+    return tuple(point(x, scores) for x, scores in parts)
 
 
 def _task(one: EpisodeLine) -> str:
     return f"{one.scope}\x1f{one.task}"
 
 
-def _difference(scored: Sequence[EpisodeLine]) -> Difference | None:
-    """With the memory minus held out, in each task with both."""
-    sides: dict[str, tuple[list[float], list[float]]] = {}
+def _effect(scored: Sequence[EpisodeLine]) -> Effect | None:
+    """With the memory minus held out: by tasks with both where there are six, else by episodes."""
+    tasks: dict[str, tuple[list[float], list[float]]] = {}
     for one in scored:
-        sides.setdefault(_task(one), ([], []))[one.is_held].append(float(one.score or 0.0))
-    if not any(held for _, held in sides.values()):
+        tasks.setdefault(_task(one), ([], []))[one.is_held].append(float(one.score or 0.0))
+    ours, held = (np.array([v for both in tasks.values() for v in both[side]]) for side in (0, 1))
+    if not len(held):
         return None
     cells = {
-        (task, 0): float(np.mean(ours) - np.mean(held))
-        for task, (ours, held) in sides.items()
-        if ours and held
+        (task, 0): float(np.mean(mine) - np.mean(theirs))
+        for task, (mine, theirs) in tasks.items()
+        if mine and theirs
     }
-    return difference(cells)
+    is_paired = len(cells) >= FEWEST_CLUSTERS
+    return Effect(
+        difference(cells) if is_paired else unpaired_difference(ours, held),
+        "task" if is_paired else "episode",
+        len(cells),
+        len(ours),
+        len(held),
+        (float(ours.mean()) if len(ours) else 0.0, float(held.mean())),
+    )

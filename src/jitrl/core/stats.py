@@ -148,6 +148,41 @@ def paired_difference(ours: np.ndarray, base: np.ndarray, *, by: Cluster = "task
     return Difference(mean, interval, len(cells))
 
 
+def unpaired_difference(ours: np.ndarray, base: np.ndarray) -> Difference:
+    """Difference of the means of two groups of scores, [N] and [M], that share no tasks.
+
+    Newcombe's interval from two Wilson intervals (Statistics in Medicine 17, 873, method 10) where
+    every score is 0 or 1, which holds at shares of 0 and 1, too; else Welch's.
+
+    Returns:
+        ``NoInterval`` where a group has less than six scores, or where all of each are alike but
+        are not 0 or 1; ``clusters`` is the size of the smaller group.
+    """
+    n, m = len(ours), len(base)
+    few = min(n, m)
+    mean = float(np.mean(ours) - np.mean(base)) if few else 0.0
+    if few < FEWEST_CLUSTERS:
+        return Difference(mean, too_few(few), few)
+    if np.isin(ours, (0.0, 1.0)).all() and np.isin(base, (0.0, 1.0)).all():
+        (p, low, high), (q, bottom, top) = _wilson(ours), _wilson(base)
+        down, up = math.hypot(p - low, top - q), math.hypot(high - p, q - bottom)
+        return Difference(mean, Interval(mean - down, mean + up), few)
+    a, b = float(np.var(ours, ddof=1)) / n, float(np.var(base, ddof=1)) / m
+    if math.sqrt(a + b) <= 1e-12 * max(1.0, abs(mean)):
+        return Difference(0.0 if abs(mean) <= 1e-12 else mean, ALIKE, few)
+    freedom = (a + b) ** 2 / (a**2 / (n - 1) + b**2 / (m - 1))
+    reach = student_quantile(0.975, freedom) * math.sqrt(a + b)
+    return Difference(mean, Interval(mean - reach, mean + reach), few)
+
+
+def _wilson(scores: np.ndarray) -> tuple[float, float, float]:
+    """Share of ones and its 95 % interval."""
+    n, p, z = len(scores), float(scores.mean()), _NORMAL.inv_cdf(0.975)
+    middle, scale = (p + z**2 / (2 * n)), 1 + z**2 / n
+    reach = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    return p, max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
+
+
 def bootstrap(cells: np.ndarray, *, draws: int = 10_000, seed: int = 0) -> Interval | NoInterval:
     """BCa bootstrap interval of the mean of ``cells`` [clusters, members], widened for few.
 
@@ -185,7 +220,7 @@ def _clusters(cells: np.ndarray, by: Cluster) -> np.ndarray:
     return cells if by == "task" else cells.swapaxes(0, 1)
 
 
-def student_quantile(p: float, df: int) -> float:
+def student_quantile(p: float, df: float) -> float:
     """Student's t by its expansion in the normal quantile; good to 1 % from df = 5 on."""
     z = _NORMAL.inv_cdf(p)
     first = (z**3 + z) / 4

@@ -188,10 +188,25 @@ def _of_memory(asked: Asked) -> dict[str, Any]:
 
 
 def _effect(progress: Progress, words: Words) -> str:
-    of = progress.difference
+    of = progress.effect
     if of is None:
         return words("curve.none_held")
-    said = difference(of, words, words("curve.held_base"))
+    if of.by == "task":
+        said = difference(of.difference, words, words("curve.held_base"))
+    elif of.is_known:
+        ends = _ends(of.difference, words, "curve.both_alike")
+        verdict = words(f"verdict.{of.difference.verdict.replace(' ', '_')}")
+        said = words(
+            "curve.by_episodes",
+            verdict=verdict,
+            mean=of.difference.mean,
+            ends=ends,
+            ours=of.ours,
+            held=of.held,
+            tasks=of.tasks,
+        )
+    else:
+        return words("curve.judge_later", ours=of.ours, held=of.held, tasks=of.tasks)
     return words("curve.of", name=words("curve.with_name"), said=said)
 
 
@@ -206,17 +221,28 @@ def _said(comparison: Comparison, words: Words) -> str:
 
 def difference(of: Difference, words: Words, base: str) -> str:
     """A difference in a sentence, with its interval and what it rests on."""
-    match of.interval:
-        case Interval(low, high):
-            ends = words("curve.between", low=low, high=high)
-        case NoInterval(is_constant=True):
-            ends = words("curve.constant", n=of.clusters)
-        case NoInterval():
-            ends = words("curve.too_few", n=of.clusters)
+    if words.lang == "zh" and base.isascii():  # names in Latin letters stand apart
+        base = f" {base} "
+    if isinstance(of.interval, NoInterval) and not of.interval.is_constant:
+        mean = words("curve.so_far", mean=of.mean) if of.clusters else ""
+        return words("curve.too_few", base=base, mean=mean, n=of.clusters)
     verdict = words(f"verdict.{of.verdict.replace(' ', '_')}")
     return words(
-        "curve.difference", verdict=verdict, base=base, mean=of.mean, ends=ends, n=of.clusters
+        "curve.difference",
+        verdict=verdict,
+        base=base,
+        mean=of.mean,
+        ends=_ends(of, words),
+        n=of.clusters,
     )
+
+
+def _ends(of: Difference, words: Words, alike: str = "curve.constant") -> str:
+    """The interval of a difference that has a verdict."""
+    match of.interval:
+        case Interval(low, high):
+            return words("curve.between", low=low, high=high)
+    return words(alike, n=of.clusters)
 
 
 def _arm(arm: Arm, color: int, words: Words) -> Line:
@@ -247,7 +273,7 @@ def _line(
     why = [
         ""
         if isinstance(p.interval, Interval) or is_dashed
-        else words("curve.alike" if p.interval.is_constant else "curve.few")
+        else words("curve.alike" if p.interval.is_constant else "curve.few_tasks")
         for p in points
     ]
     return Line(

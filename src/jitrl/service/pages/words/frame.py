@@ -106,8 +106,9 @@ SAID: dict[str, tuple[str, str]] = {
         "，表中说明原因。",
     ),
     "curve.stretch": (
-        "A point is {n} episodes in the order they came.",
-        "每个点为按先后顺序的 {n} 个回合。",
+        "A point is of {n} episodes in the order they came; a line that has fewer than 6 of them "
+        "goes on until it has.",
+        "每个点取按先后顺序的 {n} 个回合；若一条线在其中不足 6 个，则延续到满 6 个。",
     ),
     "curve.numbers": ("Scores", "得分"),
     "curve.points": ("The curve in numbers", "曲线数值"),
@@ -139,16 +140,35 @@ SAID: dict[str, tuple[str, str]] = {
     "curve.of": ("{name}: {said}", "{name}：{said}"),
     "curve.difference": (
         "{verdict} than {base}: {mean:+.3f} {ends}; n = {n} tasks.",
-        "与 {base} 相比{verdict}：{mean:+.3f} {ends}；n = {n} 个任务。",
+        "与{base}相比{verdict}：{mean:+.3f} {ends}；n = {n} 个任务。",
     ),
     "curve.between": ("[{low:+.3f}, {high:+.3f}] (95 %)", "[{low:+.3f}, {high:+.3f}]（95 %）"),
     "curve.constant": ("(no interval: all {n} differ alike)", "（无区间：{n} 个的差全同）"),
     "curve.too_few": (
-        "(no interval: {n} are too few, 6 are needed)",
-        "（无区间：仅 {n} 个，至少需 6 个）",
+        "too few tasks to judge it against {base} (in both: {n}, needed: 6{mean}).",
+        "任务太少，无法与{base}比较出结论（双方都有的：{n} 个，至少需 6 个{mean}）。",
+    ),
+    "curve.so_far": ("; difference so far: {mean:+.3f}", "；目前的差：{mean:+.3f}"),
+    "curve.by_episodes": (
+        "{verdict} than held-out episodes, by episodes, not by tasks: {mean:+.3f} {ends}; "
+        "episodes with it: {ours}, held out: {held} (tasks in both groups: {tasks}, and 6 are "
+        "needed to go by tasks).",
+        "与留出对照的回合相比{verdict}（按回合而非按任务）：{mean:+.3f} {ends}；使用记忆的回合 "
+        "{ours} 个，留出的回合 {held} 个（两组都有的任务：{tasks} 个，按任务比较至少需 6 个）。",
+    ),
+    "curve.both_alike": (
+        "(no interval: all of each group score alike)",
+        "（无区间：每组内得分全同）",
+    ),
+    "curve.judge_later": (
+        "Too few to judge whether the memory helps. Tasks in both groups: {tasks}; episodes with "
+        "it: {ours}, held out: {held}. Needed are 6 tasks in both, or 6 episodes of each.",
+        "太少，无法判断记忆是否有帮助。两组都有的任务：{tasks} 个；使用记忆的回合：{ours} 个，"
+        "留出的：{held} 个。需要两组都有的 6 个任务，或每组 6 个回合。",
     ),
     "curve.alike": ("all alike", "全同"),
     "curve.few": ("too few for an interval", "太少，无区间"),
+    "curve.few_tasks": ("too few tasks for an interval", "任务太少，无区间"),
     "verdict.better": ("better", "更好"),
     "verdict.worse": ("worse", "更差"),
     "verdict.no_evidence": (

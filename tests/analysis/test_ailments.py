@@ -242,6 +242,13 @@ def test_a_threshold_that_nothing_reaches_is_found_with_what_is_nearest():
     assert CHECKS["threshold"](reading(version=0)).status == "unknown"  # nothing was held yet
 
 
+def test_what_is_similar_and_still_no_neighbor_is_of_other_tasks():
+    lost = reading(known=0, reached=0)
+    assert tally(CHECKS["threshold"](lost)) == ("finding", "other tasks")  # 2/3, where 0.5 will do
+    held, attempts = lost.journals[0].rows, lost.journals[0].attempts
+    assert tally(CHECKS["threshold"](case(attempts, held=held, threshold=0.9))) == ("finding", "")
+
+
 def test_neighborhoods_that_hold_half_of_all_are_found():
     found = CHECKS["width"](reading(reached=10))
     assert tally(found) == ("finding", "wide")

@@ -82,7 +82,11 @@ def width(case: Case) -> Finding:
 
 
 def threshold(case: Case) -> Finding:
-    """Whether anything is similar enough to be a neighbor."""
+    """Whether anything is similar enough to be a neighbor.
+
+    Where what is nearest is, and still no neighbor, it is of other tasks, whose rows no longer
+    count: the tasks are named too narrowly.
+    """
     reading = _reading(case)
     if len(reading) < FEWEST_DECISIONS:
         return unknown(len(reading))
@@ -92,7 +96,9 @@ def threshold(case: Case) -> Finding:
     near = None
     if is_finding and retrieval.kind != "embedding":
         near = max(_nearest(journal, case) for journal in case.journals)
-    return found(is_finding, len(reading), share=share, threshold=retrieval.threshold, nearest=near)
+    level = retrieval.threshold
+    form = "other tasks" if near is not None and near >= level else ""
+    return found(is_finding, len(reading), form, share=share, threshold=level, nearest=near)
 
 
 def _nearest(journal: Journal, case: Case) -> float:

@@ -148,6 +148,10 @@ CHINESE = Words(
                     "没有什么相似到能被想起。",
                     "把 memory.retrieval.threshold 降到最近者之下，再比较。",
                 ),
+                "other tasks": Ailment(
+                    "相似的不计入，因为属于其他任务（或其他 place）。",
+                    "按种类命名任务，不带单个案例的编号（回合的 task=，X-JitRL-Task）。",
+                ),
             },
         ),
         "width": Said(
@@ -275,7 +279,8 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "大多数任务只来一次，类别也是：没有什么会再遇到。",
-                    "按共同之处命名任务（Task.family），或者不用记忆。",
+                    "按种类命名任务，不带单个案例的编号（回合的 task=，环境的 Task.family），"
+                    "或者不用记忆。",
                 ),
             },
         ),

@@ -156,6 +156,11 @@ ENGLISH = Words(
                     "Nothing is similar enough to be remembered.",
                     "Lower memory.retrieval.threshold below what is nearest, and compare.",
                 ),
+                "other tasks": Ailment(
+                    "What is similar does not count, as it is of other tasks (or other places).",
+                    "Name the task by its kind, without the numbers of one case (task= of an "
+                    "episode, X-JitRL-Task).",
+                ),
             },
         ),
         "width": Said(
@@ -288,7 +293,8 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "Most tasks come once, and so do their kinds: nothing is met again.",
-                    "Name tasks by what they have in common (Task.family), or do without a memory.",
+                    "Name the task by its kind, without the numbers of one case (task= of an "
+                    "episode, Task.family of an environment), or do without a memory.",
                 ),
             },
         ),

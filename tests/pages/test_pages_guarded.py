@@ -89,12 +89,15 @@ def test_rows_are_taken_back_after_the_list_of_changed_decisions_was_seen(visit,
     assert counts(own_memory) == before
     done = client.post("/p/support.db/mark", data=confirm)
     assert "In quarantine now: 2 rows" in done.text
+    assert "Stored decisions that they turned round: " in done.text
     assert counts(own_memory)["quarantined"] == before["quarantined"] + 2
     with closing(SQLiteStore(own_memory, readonly=True)) as store:
         history = Paging(store).history(1)
     assert history[-1].kind == "quarantine"
     assert (history[-1].reason, history[-1].principal) == ("looks forged", "ann")
-    _, _, back = previewed(client, form | {"mark": "active"})
+    _, part, back = previewed(client, form | {"mark": "active"})
+    assert "with these rows" in part.text
+    assert "without these rows" not in part.text
     assert "Taking part again: 2 rows" in client.post("/p/support.db/mark", data=back).text
     assert counts(own_memory) == before
 

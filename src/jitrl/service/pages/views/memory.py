@@ -118,7 +118,8 @@ def preview(asked: Asked) -> Shown:
 def awaited(asked: Asked) -> Shown:
     """The part of the preview that waits for the replay."""
     job = asked.jobs.find(asked.viewer.secret, asked.text("job"))
-    return Shown("changed_part.html", {"job": job}, is_part=True)
+    mark = job.about["what"].split(" ")[1]
+    return Shown("changed_part.html", {"job": job, "mark": mark}, is_part=True)
 
 
 def apply(asked: Asked) -> Shown:

@@ -68,6 +68,14 @@ SAID: dict[str, tuple[str, str]] = {
         "Stored decisions that fall otherwise without these rows: {n:,}",
         "去掉这些行后会改变的已存决策：{n:,} 个",
     ),
+    "changed.count_active": (
+        "Stored decisions that fell as they did only with these rows: {n:,}",
+        "有了这些行才如此的已存决策：{n:,} 个",
+    ),
+    "changed.none_active": (
+        "No stored decision fell otherwise with these rows than it would have without them.",
+        "没有任何已存决策因有了这些行而不同。",
+    ),
     "changed.none": (
         "No stored decision falls otherwise without these rows.",
         "去掉这些行后，没有任何已存决策会改变。",
@@ -88,9 +96,9 @@ SAID: dict[str, tuple[str, str]] = {
     ),
     "preview.rows": ("{n:,} rows", "{n:,} 行"),
     "preview.note.quarantined": (
-        "These stored decisions rested on the rows. The journal stays as it is; decisions to "
-        "come are made without them.",
-        "下列已存决策依赖这些行。日志保持不变；今后的决策将不再用到它们。",
+        "These stored decisions were turned round by the rows. The journal stays as it is; "
+        "decisions to come are made without them.",
+        "下列已存决策曾被这些行改变。日志保持不变；今后的决策将不再用到它们。",
     ),
     "preview.note.active": (
         "These stored decisions were turned round by the rows. From now on they count again.",
@@ -116,8 +124,8 @@ SAID: dict[str, tuple[str, str]] = {
     "marked.quarantined": ("In quarantine now: {n:,} rows", "现已隔离 {n:,} 行"),
     "marked.active": ("Taking part again: {n:,} rows", "重新参与的有 {n:,} 行"),
     "marked.turned": (
-        "Stored decisions that rested on them: {n:,}.",
-        "曾依赖它们的已存决策：{n:,} 个。",
+        "Stored decisions that they turned round: {n:,}.",
+        "曾被它们改变的已存决策：{n:,} 个。",
     ),
     "marked.on": ("Back to the memory", "回到记忆"),
     "marked.undo.quarantined": ("Restore them …", "恢复……"),

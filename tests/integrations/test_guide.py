@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import re
 import threading
 
 import pytest
@@ -259,10 +260,85 @@ def test_an_impossible_option_stops_before_the_first_episode(memory, options, me
 
 def test_what_a_caller_does_wrong_is_said(memory):
     guide = Guide(memory)
-    with pytest.raises(InputError, match="task"):
-        guide.episode("")
+    for wrong in ({}, {"text": ""}, {"text": 3}, {"task": ""}, {"text": "t", "task": 3}):
+        with pytest.raises(InputError, match="task"):
+            guide.episode(**wrong)
     with guide.episode("t") as episode, pytest.raises(InputError, match="outcome"):
         episode.finish(outcome="yes")
+
+
+def tasks(memory):
+    return [episode.task for episode in memory.store.episodes()]
+
+
+def test_tickets_that_differ_in_what_is_masked_are_one_task(memory):
+    guide = Guide(memory)
+    for text in ("My parcel A-17 is lost.", "My parcel  B-2044 is lost.\n"):
+        with guide.episode(text) as episode:
+            assert episode.text == text
+            choose(episode, HABIT)
+    assert tasks(memory) == ["My parcel <id> is lost."] * 2
+
+
+def test_a_task_that_the_caller_names_is_taken_as_it_is(memory):
+    guide = Guide(memory)
+    for text in ("My parcel A-17 is lost.", ""):
+        with guide.episode(text, task="lost-2044") as episode:
+            choose(episode, HABIT)
+    assert tasks(memory) == ["lost-2044"] * 2
+
+
+def test_a_text_of_nothing_but_numbers_stays_the_name_of_its_task(memory):
+    guide = Guide(memory)
+    for text in ("A-2044", "2026-12-01 4711"):
+        with guide.episode(text) as episode:
+            choose(episode, HABIT)
+    assert tasks(memory) == ["A-2044", "2026-12-01 4711"]
+
+
+def test_what_numbered_tickets_teach_still_counts_after_many_were_solved(memory):
+    guide, solved = Guide(memory, basis="state_check"), []
+    for number in range(16):
+        with guide.episode(f"My parcel A-{2000 + number} is lost.") as episode:
+            choice = choose(episode, HABIT, messages=[Message("user", episode.text)])
+            if choice.turned:
+                with episode.extra_call(choice) as extra:
+                    extra.answered([Call("settle", {"order": "A-17"})] if choice.form else [])
+            solved.append(choice.action == RESEND)
+            episode.finish(outcome=solved[-1])
+    assert solved[-8:] == [True] * 8
+
+
+def test_a_made_up_key_is_short_says_what_it_is_of_and_comes_once(memory):
+    guide = Guide(memory)
+    text = "My parcel A-17 is lost, and nobody answers me although I wrote to ann@example.org twice"
+    keys = {guide.episode(text).key for _ in range(50)}
+    assert len(keys) == 50
+    for key in keys:
+        assert re.fullmatch(r"my-parcel-is-lost-and-nobody-[0-9a-f]{12}", key)
+    assert re.fullmatch(r"包裹丢了-[0-9a-f]{12}", guide.episode("包裹丢了").key)
+    assert re.fullmatch(r"episode-[0-9a-f]{12}", guide.episode("4711").key)
+
+
+def test_a_made_up_key_holds_nothing_that_is_redacted(tmp_path):
+    with jitrl.open(tmp_path / "m.db", redact=["mails"]) as memory:
+        key = Guide(memory).episode(task="ann@example.org wrote").key
+    assert "ann" not in key
+    assert "wrote" in key
+
+
+def test_settings_of_the_memory_may_be_given_with_its_file(tmp_path):
+    guide = Guide(tmp_path / "m.db", holdout=1.0)
+    with guide.episode("t") as episode:
+        assert episode.holdout
+        choose(episode, HABIT)
+    with pytest.raises(ConfigError, match="hold_out"):
+        Guide(tmp_path / "m.db", hold_out=0.2)
+
+
+def test_settings_of_a_memory_that_is_open_are_refused(memory):
+    with pytest.raises(ConfigError, match=r"holdout to jitrl\.open"):
+        Guide(memory, holdout=0.2)
 
 
 def test_a_check_says_how_an_episode_ended_that_nobody_finished(memory):

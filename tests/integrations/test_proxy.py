@@ -20,7 +20,7 @@ pytest.importorskip("httpx", reason="httpx is not installed (extra server)")
 
 import uvicorn
 from chat_stub import FLAT, TOOLS, served
-from tool_desk import ANSWERED, TASK, Desk
+from tool_desk import ANSWERED, KIND, TASK, Desk
 
 import jitrl
 from jitrl.cli import main
@@ -132,7 +132,7 @@ def test_an_agent_in_any_language_gets_better(proxy, memory):
     solved = learn(proxy)
     assert not solved[0]
     assert solved[-5:] == [True] * 5
-    assert memory.store.episode("round-0").task == TASK
+    assert memory.store.episode("round-0").task == KIND
 
 
 def test_a_request_without_the_header_goes_through_as_it_is(proxy, stub, memory):
@@ -213,7 +213,7 @@ def test_the_responses_api_is_decided_too_and_its_streams_are_whole(proxy, memor
     assert answer.output_text == ANSWERED
     assert (turned[-1], DESK.is_solved) == ("resend", True)
     assert told(proxy, "k", True)[0] == 200
-    assert memory.store.episode("k").task == TASK
+    assert memory.store.episode("k").task == KIND
 
 
 def test_a_response_of_the_providers_goes_through_without_the_header(proxy, stub, memory):
@@ -237,6 +237,19 @@ def test_what_cannot_be_read_is_left_to_the_provider(proxy, stub, path, odd):
 def test_other_paths_go_through(proxy):
     status, _, text = sent(f"{proxy}/v1/models?limit=2")
     assert (status, json.loads(text)["path"]) == (200, "/v1/models?limit=2")
+
+
+def test_a_task_that_is_named_is_taken_as_it_is(proxy, memory):
+    run(proxy, "k", **{"X-JitRL-Task": "parcel-4711"})
+    told(proxy, "k", True)
+    assert memory.store.episode("k").task == "parcel-4711"
+
+
+def test_an_answer_has_one_date_and_one_server(proxy):
+    for headers in ({}, {"X-JitRL-Episode": "k"}):
+        _, given, _ = sent(f"{proxy}/v1/chat/completions", asked(), headers)
+        assert len(given.get_all("date")) == 1
+        assert len(given.get_all("server")) == 1
 
 
 def test_task_scope_and_key_may_be_of_any_script(proxy, memory):
@@ -348,34 +361,26 @@ def test_an_impossible_setting_stops_before_anything_is_served(memory, upstream,
 
 
 def test_the_command_serves_until_it_is_stopped(stub, tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = [
-        sys.executable,
-        "-m",
-        "jitrl.cli",
-        "proxy",
-        "--upstream",
-        stub.url,
-        "--port",
-        str(port),
-    ]
-    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE) as process:
+    words = ["--upstream", stub.url, "--port", "0", "--set", "memory.mode=shadow", "--json"]
+    command = [sys.executable, "-X", "utf8", "-m", "jitrl.cli", "proxy", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=tmp_path, encoding="utf-8", **pipes) as process:
         try:
-            for _ in range(600):
-                try:
-                    status, _, _ = sent(f"http://127.0.0.1:{port}/jitrl/health")
-                    break
-                except OSError:
-                    time.sleep(0.1)
-            run(f"http://127.0.0.1:{port}", "k")
+            line = process.stderr.readline()
+            data = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
+            url = data["address"].removesuffix("/v1")
+            status, _, _ = sent(f"{url}/jitrl/health")
+            run(url, "k")
         finally:
             process.terminate()
             process.communicate()
     assert status == 200
+    assert (data["schema"], data["memory"]) == ("jitrl.proxy/1", "memory.db")
+    assert f"listening on {data['address']}" in line
+    assert "memory.db" in line
     with jitrl.open(tmp_path / "memory.db") as memory:
         assert len(memory.store.episode("k").steps) == 3
+        assert memory.store.decision("k#0").decision.mode == "shadow"
 
 
 @pytest.mark.parametrize(
@@ -384,6 +389,7 @@ def test_the_command_serves_until_it_is_stopped(stub, tmp_path):
         (["--host", "0.0.0.0"], 3, "other machines reach"),
         (["--upstream", "nowhere"], 3, "must begin with http"),
         (["--accept", "rumour"], 3, "rumour"),
+        (["--set", "memory.hold=1"], 3, "hold"),
         (["--memory", "no/such/folder/m.db"], 4, "folder"),
     ],
 )

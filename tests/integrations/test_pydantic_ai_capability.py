@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
-from tool_desk import ANSWERED, LOST, REFUND, RESEND, TASK, Desk, habit, rounds
+from tool_desk import ANSWERED, KIND, LOST, REFUND, RESEND, TASK, Desk, habit, rounds
 
 import jitrl
 from jitrl.integrations.pydantic_ai import JitRLCapability
@@ -89,7 +89,7 @@ def test_a_run_of_its_own_is_an_episode_whose_key_is_the_runs_id(memory):
     guide = JitRLCapability(memory)
     result = run(agent_of(guide))
     episode = memory.store.episode(result.run_id)
-    assert (episode.task, episode.outcome) == (TASK, None)
+    assert (episode.task, episode.outcome) == (KIND, None)
     assert memory.outcome(result.run_id, True, basis="human").rows == 3
     noted = [m.metadata["jitrl"] for m in result.all_messages() if isinstance(m, ModelResponse)]
     assert [note["decision"] for note in noted] == [f"{result.run_id}#{n}" for n in range(3)]

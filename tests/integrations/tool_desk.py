@@ -3,6 +3,7 @@
 from jitrl.integrations.tools import Call
 
 TASK = "Parcel A-17 is lost."
+KIND = "Parcel <id> is lost."  # what the memory makes of it
 LOST = "lost on its way"
 ANSWERED = "All is settled."
 SCHEMAS = {

@@ -28,6 +28,7 @@ from jitrl.errors import ConfigError, InputError
 from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import StateOf, Turn, state_of
 from jitrl.integrations.interface import Answers
+from jitrl.integrations.naming import key_of, task_of
 from jitrl.integrations.tools import ANSWER, Call, Form, Shape, Tool, Values, listed, together
 from jitrl.ports import Receipt
 from jitrl.types import BASES, Basis, Decision, EpisodeStatus
@@ -61,7 +62,7 @@ class Guide:
     """A memory beside an agent; the adapters of frameworks are this class with their hooks.
 
     Args:
-        memory: An open memory, or the file of one, opened with the settings in force.
+        memory: An open memory, or the file of one, opened with ``settings``.
         scope: Episodes of one scope learn from each other, and from no others.
         state: The state of a turn, from its messages; ``conversation.state_of`` if not given.
         values: Tool → argument → values, for arguments that are part of the choice though their
@@ -71,9 +72,10 @@ class Guide:
             and the others share the rest (scorer ``single``).
         check: How an episode ended, for episodes that nobody finishes.
         basis: What an outcome rests on where ``finish`` does not say.
+        settings: Of ``jitrl.open``, where ``memory`` is a file: ``holdout=0.2``.
 
     Raises:
-        ConfigError: If an option has an impossible value.
+        ConfigError: If an option has an impossible value, or is not known.
         InputError, StoreError: If the memory cannot be opened.
     """
 
@@ -89,6 +91,7 @@ class Guide:
         p0: float = 0.8,
         check: Check | None = None,
         basis: Basis = "agent_self_report",
+        **settings: Any,
     ) -> None:
         if not isinstance(p0, float) or not 0.5 <= p0 < 1.0:
             raise ConfigError(f"p0 is {p0!r}; it must be a number from .5 to below 1")
@@ -111,23 +114,36 @@ class Guide:
             check=check,
             basis=basis,
         )
-        self.memory = memory if isinstance(memory, JitRL) else api.open(memory)
+        if settings and isinstance(memory, JitRL):
+            known = f"the memory is open already; give {', '.join(settings)} to jitrl.open"
+            raise ConfigError(f"no option of a guide, and {known}")
+        self.memory = memory if isinstance(memory, JitRL) else api.open(memory, **settings)
         if self.memory is not memory:  # opened here, so closed with the guide
             weakref.finalize(self, self.memory.close)
 
     def episode(
-        self, task: str, *, scope: str | None = None, key: str | None = None
+        self,
+        text: str = "",
+        *,
+        task: str | None = None,
+        scope: str | None = None,
+        key: str | None = None,
     ) -> GuidedEpisode:
-        """One run of the agent at ``task``, as a context manager; the agent acts within it.
+        """One run of the agent at what ``text`` asks, as a context manager.
 
         Args:
+            text: What the agent is asked.
+            task: The kind of thing that is; if not given, ``text`` with its numbers, dates and
+                addresses masked as in a state.
             scope: The guide's own if not given.
             key: Names this run, not the task; made up if not given.
 
         Raises:
-            InputError: If one of them is no text, or the task or the key is empty.
+            InputError: If one of them is no text, or there is neither a text nor a task, or the
+                key is empty.
         """
-        return GuidedEpisode(self, task, self.options.scope if scope is None else scope, key)
+        within = self.options.scope if scope is None else scope
+        return GuidedEpisode(self, task_of(text) if task is None else task, within, key, text)
 
     @property
     def active(self) -> GuidedEpisode | None:
@@ -142,25 +158,30 @@ class GuidedEpisode:
     episode is kept without an outcome, which ``JitRL.outcome`` may tell later.
 
     Attributes:
+        task: The kind of thing that is done, as the memory keeps it.
+        text: What the agent was asked, as it was given; it is written nowhere.
         calls: What was called so far, as the agent carried it out.
         degraded: Why the last turn that could not be decided was the model's own; "" if all could.
         answer: What the agent said in the end, where the framework tells.
         seen: What was said up to answers that a provider keeps, for those that go on from them.
     """
 
-    def __init__(self, guide: Guide, task: str, scope: str, key: str | None) -> None:
-        self.guide, self.task = guide, task
+    def __init__(
+        self, guide: Guide, task: str, scope: str, key: str | None, text: str = ""
+    ) -> None:
+        self.guide, self.task, self.text = guide, task, text
         self.calls: list[Call] = []
-        self.degraded, self.answer = "", ""
         self.seen: Answers = {}
+        self.degraded, self.answer, self.key = "", "", key or ""
         self._lock = threading.Lock()
         self._shapes: dict[str, tuple[Mapping[str, Any], Shape]] = {}
         self._last: tuple[object, Choice] | None = None
         self._decided = 0
         self._token: Token[tuple[GuidedEpisode, ...]] | None = None
         self._episode: Episode | None = None
-        self.key = key or ""
         try:
+            if key is None and isinstance(task, str):
+                key = key_of(task, guide.memory.redaction.text)
             self._episode = guide.memory.episode(task, scope=scope, key=key)
             self.key = self._episode.key
         except InputError:

@@ -131,7 +131,7 @@ class InspectGuide(Guide):
         if uuid not in self._running:
             task = _TASKS.get(sample.eval_id, "inspect")
             self._running[uuid] = self.episode(
-                task_of(task, sample.summary.id),
+                task=task_of(task, sample.summary.id),
                 scope=self.options.scope or task,
                 key=key_of(uuid),
             )

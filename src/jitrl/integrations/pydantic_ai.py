@@ -53,7 +53,7 @@ class JitRLCapability(AbstractCapability[Any], Guide):
         if self.active is not None:
             return await handler()
         task = ctx.prompt if isinstance(ctx.prompt, str) and ctx.prompt else "run"
-        with self.episode(task[:1000], key=ctx.run_id) as episode:
+        with self.episode(task, key=ctx.run_id) as episode:
             result = await handler()
             episode.answer = str(result.output)
         return result

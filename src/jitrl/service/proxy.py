@@ -3,7 +3,8 @@
 A client changes its base address and sends a header:
 
     X-JitRL-Episode: KEY     the run that a request belongs to; a request without it goes through
-    X-JitRL-Task: TEXT       what the run is at; the first words of the user if it is not sent
+    X-JitRL-Task: TEXT       the kind of thing that the run is at; if it is not sent, the words of
+                             the user with their numbers, dates and addresses masked
     X-JitRL-Scope: TEXT      episodes of one scope learn from each other
 
 How a run ended is told by ``POST /jitrl/episodes/KEY/outcome``. What is no ASCII is ``quote``d as
@@ -56,6 +57,7 @@ _HOP = frozenset(
         "accept-encoding",
     }
 )
+_OWN = frozenset({"date", "server"})  # of answers; the server of the proxy writes them, too
 _ARRIVAL = 60.0  # seconds for the body of a request
 
 
@@ -71,12 +73,12 @@ class Running:
         self._guide, self._idle, self._most = guide, idle, most
         self._open: dict[str, tuple[float, GuidedEpisode]] = {}
 
-    def at(self, key: str, task: str, scope: str | None) -> GuidedEpisode:
+    def at(self, key: str, text: str, task: str | None, scope: str | None) -> GuidedEpisode:
         """The episode of that key; it begins if it is not under way."""
         self.close(time.monotonic() - self._idle)
         _, episode = self._open.pop(key, (0.0, None))
         if episode is None:
-            episode = self._guide.episode(task, scope=scope, key=key)
+            episode = self._guide.episode(text, task=task, scope=scope, key=key)
         self._open[key] = time.monotonic(), episode  # the newest is the last
         while len(self._open) > self._most:
             self._leave(next(iter(self._open)))
@@ -172,9 +174,10 @@ def app(
         if answer.status_code != 200 or first is None:
             return Response(raw, answer.status_code, _headers(answer))
         scope = request.headers.get("x-jitrl-scope")
-        task = unquote(request.headers.get("x-jitrl-task", "")) or _task(asked, interface) or key
+        text = _text(asked, interface)
+        task = unquote(request.headers.get("x-jitrl-task", "")) or (None if text else key)
         try:
-            episode = running.at(key, task, None if scope is None else unquote(scope))
+            episode = running.at(key, text, task, None if scope is None else unquote(scope))
         except InputError as error:
             _log.warning("degraded key=%s %s", key, error)
             return _answered(first, asked, interface, {"x-jitrl-degraded": "1"})
@@ -261,17 +264,17 @@ def _written(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
 
-def _task(asked: Mapping[str, Any], interface: Interface) -> str:
-    """The first words of the user, as the name of a task."""
+def _text(asked: Mapping[str, Any], interface: Interface) -> str:
+    """The first words of the user; "" if there are none."""
     try:
         said = next((m.text for m in interface.messages(asked) if m.role == "user"), "")
     except (KeyError, TypeError, AttributeError):  # the provider took what cannot be read here
         return ""
-    return " ".join(said.split())[:200]
+    return said.strip()
 
 
 def _headers(answer: httpx.Response) -> dict[str, str]:
-    return {k: v for k, v in answer.headers.items() if k not in _HOP}
+    return {k: v for k, v in answer.headers.items() if k not in _HOP | _OWN}
 
 
 async def _bytes(answer: httpx.Response) -> AsyncIterator[bytes]:

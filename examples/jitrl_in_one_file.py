@@ -26,7 +26,7 @@ RULE = SimpleNamespace(
     onward=0.8,  # discount of what is new behind an action
     repeat=9.0,  # nats off for each time this episode did the same here
     repeat_action=9.0,  # nats off if this episode did the same anywhere
-    untrusted=0.2,  # nats that one untrusted principal can add or take
+    untrusted=0.05,  # nats that one untrusted principal can add or take
 )
 
 

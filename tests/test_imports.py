@@ -50,8 +50,13 @@ MAY_IMPORT = {
 """All that a part may import from this package; the others compose what they like."""
 
 
-MAY_CATCH_ALL = {"run/experiment.py", "integrations/guide.py", "service/running.py"}
-"""An experiment goes on after a failed episode, others with the model's own choice."""
+MAY_CATCH_ALL = {
+    "run/experiment.py",
+    "integrations/guide.py",
+    "service/running.py",
+    "service/lane.py",
+}
+"""An experiment, and a thread of a service, go on after a failure; others by the model's choice."""
 
 
 def name(path):

@@ -5,30 +5,28 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
-from jitrl import config, given, registry
+from jitrl import config, given, registry, rulebook
+from jitrl.agents.admitting import check_assertion
 from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory, Settings
-from jitrl.core.admission import may_assert
 from jitrl.episode import Episode
-from jitrl.errors import MixedMemory, NotAllowed, RepeatedKey, StoreError
+from jitrl.errors import MixedMemory, RepeatedKey, StoreError
 from jitrl.evaluators.checks import Function
-from jitrl.memory.explain import Explanation, Journal, explain
+from jitrl.memory.explain import Explanation, Journal, explain, journal_of
 from jitrl.memory.replay import Turned, compared, replay
 from jitrl.models.vectors import Remembered
-from jitrl.ports import Evaluator, Receipt, Writer
+from jitrl.ports import Evaluator, Receipt
 from jitrl.purging import PurgeReceipt, purged
 from jitrl.redaction.named import placeholders
 from jitrl.run.derivation import remember
 from jitrl.run.embedding import remembered
-from jitrl.run.folder import ledger
-from jitrl.run.judging import evaluator_named, handed, written
+from jitrl.run.judging import evaluator_named, handed, lent
 from jitrl.stores.redacting import redacting
 from jitrl.stores.selection import Selection
 from jitrl.stores.sqlite import SQLiteStore
@@ -43,6 +41,7 @@ def open(
     memory: str = "default",
     evaluator: str | Evaluator | Function | None = None,
     store: str = "sqlite",
+    rules: bool | Mapping[str, Any] = False,
     **settings: Any,
 ) -> JitRL:
     """Open a memory file, or make one.
@@ -53,6 +52,8 @@ def open(
         evaluator: Who scores finished episodes: a name, an object that judges, or a function of the
             episode that returns a share in [0, 1], a mapping of names to such, or ``None``.
         store: Entry point of ``jitrl.stores`` that keeps the memory.
+        rules: Whether ``Episode.notes`` tells rules in sentences beside the scores, and episodes
+            teach some: options of the agent ``rulebook``; with ``{"scores": False}`` rules alone.
         settings: ``[memory]`` of docs/settings.md; what is not given comes from ``JITRL_MEMORY_*``
             variables, then from ``jitrl.toml``.
 
@@ -68,7 +69,15 @@ def open(
         own = None if isinstance(evaluator, str) else handed(evaluator)
         settings["evaluator"] = own.name if own else evaluator
     loaded = config.load({"memory": settings}, caller="jitrl.open")
-    return JitRL(path, loaded.memory, memory=memory, model=loaded, evaluator=own, store=store)
+    return JitRL(
+        path,
+        loaded.memory,
+        memory=memory,
+        model=loaded,
+        evaluator=own,
+        store=store,
+        rules=rules,
+    )
 
 
 class JitRL:
@@ -83,20 +92,24 @@ class JitRL:
         model: Settings | None = None,
         evaluator: Evaluator | None = None,
         store: str = "sqlite",
+        rules: bool | Mapping[str, Any] = False,
     ) -> None:
         path, memory = given.path(path), given.name(memory, "memory")
         opened = registry.load("stores", given.name(store, "store"))
         self.settings = config.checked(Memory() if settings is None else settings)
         with ExitStack() as undo:
-            lent = partial(self._writer, model or Settings(), path, undo)
+            named = model or Settings()
+            judge, author = (partial(lent, named, path, to, undo) for to in ("judge", "learn"))
             chosen = self.settings.evaluator, self.settings.evaluator_options
-            evaluator = evaluator or evaluator_named(*chosen, lent)
+            evaluator = evaluator or evaluator_named(*chosen, judge)
             self.redaction = placeholders(self.settings.redact, path)
             if self.redaction:
                 opened = redacting(opened, self.redaction)
             self.store: Journal = undo.enter_context(closing(opened(path, memory=memory)))
             embedder = partial(remembered, path)
-            self.agent = Corrected(self.store, evaluator, self.settings, embedder)
+            parts = self.store, evaluator, self.settings
+            self.book = rulebook.opened(rules, *parts, author, embedder)
+            self.agent = self.book.memory if self.book else Corrected(*parts, embedder)
             self.tracing: Tracing | None = None
             if self.settings.telemetry != "off":
                 self.tracing = Tracing(memory, self.settings.telemetry == "content")
@@ -106,25 +119,30 @@ class JitRL:
         self._lock, self._is_remembered, self._mixed = threading.Lock(), False, ""
         self._has_repeated = False
 
-    @staticmethod
-    def _writer(settings: Settings, path: str, opened: ExitStack) -> Writer:
-        """The model that judges; what it costs counts in the ledger of the memory's folder."""
-        folder = None if path == ":memory:" else Path(path).parent
-        counted = opened.enter_context(closing(ledger(folder, settings.budget)))
-        return written(settings, counted.meter("judge"))
-
-    def episode(self, task: str, *, scope: str = "", key: str | None = None) -> Episode:
+    def episode(
+        self,
+        task: str,
+        *,
+        scope: str = "",
+        key: str | None = None,
+        goal: str | None = None,
+        family: str = "",
+    ) -> Episode:
         """One run at ``task``, as a context manager.
 
         Args:
             scope: Episodes of one scope learn from each other, and from no others.
+            goal: The task in words, where ``task`` is an id; the same as ``task`` if ``None``.
+            family: Type of task; what a rule says of one type is told to no other.
             key: Makes it idempotent: an episode is stored and learned once per key, also one that
                 an exception ended; trying it again takes another key. Made up if ``None``.
 
         Raises:
-            InputError: If one of them is no text, or the task or the key is empty.
+            InputError: If one of them is no text, or the task, the key or the goal is empty.
+            ModelError, BudgetExceeded: If rules that another process left to be distilled could
+                not be.
         """
-        return Episode(self, task, scope, key)
+        return Episode(self, task, scope, key, goal, family)
 
     def outcome(
         self,
@@ -147,7 +165,7 @@ class JitRL:
         key = given.name(key, "key")
         who = given.text(principal, "principal") or self.settings.principal
         said = given.outcome(value, basis, evaluator, told, who)
-        self._check_assertion(said)
+        check_assertion(self.agent, said)
         if self.tracing is None:
             receipt = self._rederive(key, said)
         else:
@@ -167,19 +185,10 @@ class JitRL:
         if rows:
             self._remember()
         receipt = self.store.rederive(key, said, judgment, rows)
+        if self.book is not None and not receipt.duplicate:
+            with rulebook.stored(key):
+                self.book.again(key)
         return receipt if receipt.duplicate else replace(receipt, objection=why)
-
-    def _check_assertion(self, said: Outcome | None) -> None:
-        """Refuse a trusted basis from a principal who may not assert one."""
-        admission = self.agent.admission
-        if said is None or may_assert(said.principal, said.basis, self.agent.trusted, admission):
-            return
-        known = ", ".join(sorted(admission.asserting or ())) or "nobody"
-        raise NotAllowed(
-            f"principal {said.principal!r} may not say that an outcome rests on {said.basis!r}; "
-            f"that may {known} (admission.asserting). Tell it with basis='user_feedback' or "
-            "'agent_self_report'"
-        )
 
     def _remember(self) -> None:
         """Have the memory remember what rows are derived with, unless it holds some already."""
@@ -214,7 +223,7 @@ class JitRL:
             StoreError: If there is no such decision.
             ConfigError: If it was made under another rule than this memory was opened with.
         """
-        return explain(self.agent, self._journal(), given.decision_id(decision), most=most)
+        return explain(self.agent, journal_of(self.store), given.decision_id(decision), most=most)
 
     def replay(self, *, without: Collection[int]) -> list[str]:
         """Ids of the stored decisions that fall differently without these rows; no model call.
@@ -225,19 +234,8 @@ class JitRL:
             ConfigError: If a decision was made under another rule than this memory's.
         """
         rows = given.row_ids(without, "without")
-        found = replay(self.agent, self._journal(), rows, strict=True)
+        found = replay(self.agent, journal_of(self.store), rows, strict=True)
         return [one.id for one in found.turned]
-
-    def _journal(self) -> Journal:
-        """The store, if it gives back the decisions that it keeps."""
-        for name in ("decision", "decisions", "settings"):
-            if not hasattr(self.store, name):
-                raise StoreError(
-                    f"store {type(self.store).__name__} has no {name}(), so its decisions cannot "
-                    "be explained; add what jitrl.memory.explain.Journal names, or keep the memory "
-                    "in the store 'sqlite'"
-                )
-        return self.store
 
     def quarantine(
         self,
@@ -307,7 +305,7 @@ class JitRL:
             StoreError: If there is no such snapshot.
         """
         one, other = (self._versions().number(given.version(v)) for v in (first, second))
-        return compared(self.agent, self._journal(), one, other).turned
+        return compared(self.agent, journal_of(self.store), one, other).turned
 
     def rollback(self, to: str | int, *, reason: str = "", principal: str = "") -> Moved:
         """Make the memory what it was: all that came after ``to`` is set aside.

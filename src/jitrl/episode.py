@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jitrl import given
+from jitrl import given, rulebook
+from jitrl.agents.admitting import check_assertion
+from jitrl.agents.rulebook.book import RulebookEpisode
 from jitrl.errors import BudgetExceeded, InputError, JitRLError, ModelError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
@@ -44,17 +46,28 @@ class Episode:
     to be judged when its outcome comes, or as aborted if an exception ended it.
     """
 
-    def __init__(self, jitrl: JitRL, task: str, scope: str, key: str | None) -> None:
+    def __init__(
+        self,
+        jitrl: JitRL,
+        task: str,
+        scope: str,
+        key: str | None,
+        goal: str | None = None,
+        family: str = "",
+    ) -> None:
         self._jitrl, clean = jitrl, jitrl.redaction.text
         self.task = clean(given.name(task, "task"))
         self.scope = clean(given.text(scope, "scope"))
         made_up = f"{self.task[:100]}/{time.time_ns():x}-{os.urandom(3).hex()}"
         self.key = made_up if key is None else clean(given.name(key, "key"))
         seed = np.random.SeedSequence([jitrl.settings.seed, zlib.crc32(self.key.encode())])
-        self._agent = jitrl.agent.episode()
-        task_of = Task(self.task, self.task, self.scope)
+        aim = task if goal is None else given.name(goal, "goal")
+        self.goal, self.family = clean(aim), clean(given.text(family, "family"))
+        self._is_named = goal is not None or jitrl.book is not None
+        self._agent = jitrl.agent.episode() if jitrl.book is None else jitrl.book.episode()
+        task_of = Task(self.task, self.goal, self.scope, self.family)
         self._agent.begin(task_of, key=self.key, rng=np.random.default_rng(seed))
-        self._hidden = Hidden(jitrl.redaction, [given.name(task, "task")])
+        self._hidden = Hidden(jitrl.redaction, [task, aim])
         self._steps: list[Transition] = []
         self._rewards: dict[int, float] = {}
         self._arrived: tuple[int, State | None] = 0, None  # steps that the agent was told of
@@ -69,6 +82,25 @@ class Episode:
     def holdout(self) -> bool:
         """Whether this episode acts without memory, so that the gain can be measured."""
         return self._agent.held_out
+
+    def notes(self, state: str | State, candidates: Collection[str] | None = None) -> str:
+        """Rules for the prompt of this step, in the language of the goal; "" if none is told.
+
+        Which the episode is told was drawn when it began; those are said whose condition holds
+        here. Ask before the model is asked, and then ``decide`` in the same state.
+
+        Args:
+            candidates: Names of all actions that can be taken here, if they are known by now.
+
+        Raises:
+            InputError, ConfigError: If a value cannot be used, or the memory has no rules.
+        """
+        self._running()
+        ruled, here = rulebook.asked(self._agent), self._hidden.state(given.state(state))
+        names = sorted(given.names(() if candidates is None else candidates, "candidates"))
+        known = self._hidden.candidates([Candidate(name, 0.0) for name in names])
+        prompt = Prompt(self.goal, here.text, (), tuple(c.action for c in known))
+        return self._hidden.said(ruled.advise(here, prompt).notes)
 
     def decide(
         self,
@@ -119,7 +151,7 @@ class Episode:
         self._look(scorer)
         self._arrive(here)
         proposal = Proposal(choice, scorer, "caller")
-        decision = self._agent.act(here, Prompt(self.task, here.text), proposal, allowed)
+        decision = self._agent.act(here, Prompt(self.goal, here.text), proposal, allowed)
         self._steps.append(Transition(here, decision.action, decision))
         return decision
 
@@ -248,12 +280,13 @@ class Episode:
             NotAllowed: If the principal may not assert that basis; ``finish`` may be called again.
             StoreError: If it could not be written; ``finish`` may be called again.
             ModelError, BudgetExceeded: If a model that judges could not be asked. The episode is
-                stored unscored; ``JitRL.outcome(key, None)`` has it judged again.
+                stored unscored; ``JitRL.outcome(key, None)`` has it judged again. Or one that
+                writes rules could not be: the episode is stored and judged, see ``receipt``.
         """
         self._open()
         who = given.text(principal, "principal") or self._jitrl.settings.principal
         said = given.outcome(outcome, basis, evaluator, told, who)
-        self._jitrl._check_assertion(said)
+        check_assertion(self._jitrl.agent, said)
         status = given.status(status)
         if said is not None:
             last = self._rewards.get(len(self._steps) - 1)
@@ -274,6 +307,7 @@ class Episode:
             principal=who,
             started=self._started,
             finished=time.time(),
+            info={"goal": self.goal, "family": self.family} if self._is_named else {},
         )
         try:
             learn = self._learn if self._span is None else self._watched
@@ -297,10 +331,11 @@ class Episode:
         self._jitrl._remember()
         # What its agent noted of the steps lacks one if it was interrupted while doing so.
         learner = self._jitrl.agent if self._is_torn else self._agent
+        ruled = learner if isinstance(learner, RulebookEpisode) else None
         lived = replace(lived, holdout=self.holdout)
         was_tried, self._was_tried = self._was_tried, True
         try:
-            self.receipt = receipt = learner.learn(lived)
+            self.receipt = receipt = ruled.commit(lived) if ruled else learner.learn(lived)
         except (ModelError, BudgetExceeded) as error:
             judgment = Unscored("the judge could not be asked", self._jitrl.agent.evaluator.name)
             self.receipt = self._jitrl.store.commit(lived, judgment, ())
@@ -311,6 +346,9 @@ class Episode:
             raise
         if receipt.duplicate and not was_tried:  # else an interrupt came after it was stored
             self._jitrl._repeated(self.key)
+        if ruled is not None:
+            with rulebook.stored(self.key):
+                ruled.teach()
         return receipt
 
     def _look(self, scorer: str) -> None:

@@ -145,7 +145,7 @@ def test_a_replay_asks_only_decisions_that_could_have_seen_the_rows() -> None:
         for n in range(4):
             asked(memory, f"late{n}")
         (row,) = [r.id for c in memory.store.changes(0) for r in c.rows]
-        found = replay(memory.agent, memory._journal(), [row])
+        found = replay(memory.agent, memory.store, [row])
         assert (found.looked, found.others) == (4, 0)
         assert {one.id[:4] for one in found.turned} <= {"late"}
         assert all(one.chance_now > 0.0 for one in found.turned)
@@ -159,7 +159,7 @@ def test_decisions_of_another_rule_are_counted_and_refused_only_where_it_is_stri
         learn(memory, "delete_all", 3.0, "planted")
         asked(memory, "q")
     with jitrl.open(file) as memory:
-        found = replay(memory.agent, memory._journal(), [1])
+        found = replay(memory.agent, memory.store, [1])
         assert (found.looked, found.others) == (0, 1)
         with pytest.raises(ConfigError, match="under rule"):
             memory.replay(without=[1])
@@ -309,7 +309,7 @@ def test_two_snapshots_differ_by_the_decisions_that_fall_otherwise() -> None:
         assert memory.diff("a", "a") == ()
         back = memory.diff("b", "a")
         assert {(one.was, one.now) for one in back} == {("delete_all", "open")}
-        newest = compared(memory.agent, memory._journal(), 1, 2, newest=4)
+        newest = compared(memory.agent, memory.store, 1, 2, newest=4)
         assert newest.looked == 4
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jitrl.core.admission import Known, may_assert, objection
-from jitrl.types import Episode, Judgment, Row, Scored
+from jitrl.errors import NotAllowed
+from jitrl.types import Episode, Judgment, Outcome, Row, Scored
 
 if TYPE_CHECKING:
     from jitrl.agents.corrected import Corrected
@@ -35,6 +36,22 @@ def judged(agent: Corrected, episode: Episode, is_new: bool) -> Judged:
         judgment = replace(judgment, info={**judgment.info, "admission": why})
         rows = tuple(replace(row, status="quarantined") for row in rows)
     return Judged(judgment, rows, why)
+
+
+def check_assertion(agent: Corrected, said: Outcome | None) -> None:
+    """Refuse a trusted basis from a principal who may not assert one.
+
+    Raises:
+        NotAllowed: With who may.
+    """
+    if said is None or may_assert(said.principal, said.basis, agent.trusted, agent.admission):
+        return
+    known = ", ".join(sorted(agent.admission.asserting or ())) or "nobody"
+    raise NotAllowed(
+        f"principal {said.principal!r} may not say that an outcome rests on {said.basis!r}; "
+        f"that may {known} (admission.asserting). Tell it with basis='user_feedback' or "
+        "'agent_self_report'"
+    )
 
 
 def _as_asserted(agent: Corrected, episode: Episode, judgment: Judgment) -> Judgment:

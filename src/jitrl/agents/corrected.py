@@ -205,7 +205,11 @@ class Corrected:
 
 
 class CorrectedEpisode:
-    """One episode: ``act`` reads the memory, ``learn`` writes it when all is over."""
+    """One episode: ``act`` reads the memory, ``learn`` writes it when all is over.
+
+    Attributes:
+        snapshot: Version of the memory that it reads; ``None``: all there is.
+    """
 
     name = "jitrl"
 
@@ -216,13 +220,14 @@ class CorrectedEpisode:
         self._goal = ""
         self._arm: Mapping[str, Any] = {}
         self.held_out = False
+        self.snapshot: int | None = None
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts; whether it is held out is drawn here."""
         self._rng = rng
         self.held_out = bool(self._agent.holdout) and rng.random() < self._agent.holdout
-        snapshot, self._arm = self._agent.reading.drawn(self._rng)
-        view = self._agent.view(task.scope, self._exclude, snapshot)
+        self.snapshot, self._arm = self._agent.reading.drawn(self._rng)
+        view = self._agent.view(task.scope, self._exclude, self.snapshot)
         self._attended = Attended(Session(view, self._until, task.id), self._exclude)
         self._goal = task.goal or task.id
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from jitrl.core.evidence import nearness
 from jitrl.core.rule import UpdateRule
-from jitrl.errors import ConfigError, InputError
+from jitrl.errors import ConfigError, InputError, StoreError
 from jitrl.memory.explain_lessons import Taught, taught
 from jitrl.memory.rerun import Past, Rerun, Sight, again, excluded, is_corrected, snapshot_of
 from jitrl.memory.view import View
@@ -32,6 +32,22 @@ class Journal(Store, Protocol):
     def settings(self) -> dict[str, Any]:
         """What rows are derived with; empty if nothing is remembered."""
         ...
+
+
+def journal_of(store: Any) -> Journal:
+    """The store, if it gives back the decisions that it keeps.
+
+    Raises:
+        StoreError: If it does not.
+    """
+    for name in ("decision", "decisions", "settings"):
+        if not hasattr(store, name):
+            raise StoreError(
+                f"store {type(store).__name__} has no {name}(), so its decisions cannot "
+                "be explained; add what jitrl.memory.explain.Journal names, or keep the memory "
+                "in the store 'sqlite'"
+            )
+    return cast(Journal, store)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,10 @@ class Hidden:
             return decision
         return replace(decision, action=self._restored(decision.action), candidates=candidates)
 
+    def said(self, text: str) -> str:
+        """A text of the memory's, with what this episode has shown in place of placeholders."""
+        return self._restored(text)
+
     def _name(self, action: str) -> str:
         found = self._redaction.found(action)
         self._secrets |= found.secrets

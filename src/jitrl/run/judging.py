@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 from jitrl import registry
@@ -12,6 +14,8 @@ from jitrl.errors import ConfigError
 from jitrl.evaluators.checks import Checks, Function
 from jitrl.models.calls import Meter
 from jitrl.ports import Evaluator, Writer
+from jitrl.run.folder import ledger
+from jitrl.run.ledger import Phase
 
 
 def evaluator_of(settings: Settings, meter: Meter | None = None) -> Evaluator:
@@ -65,6 +69,20 @@ def handed(given: Evaluator | Function) -> Evaluator:
             "function of the episode"
         )
     return Checks(given)
+
+
+def lent(settings: Settings, path: str, phase: Phase, undo: ExitStack) -> Writer:
+    """The model that writes for the memory in a file; what it costs counts in its folder's ledger.
+
+    Args:
+        undo: Closes the ledger.
+
+    Raises:
+        ConfigError: As ``written``.
+    """
+    folder = None if path == ":memory:" else Path(path).parent
+    counted = undo.enter_context(closing(ledger(folder, settings.budget)))
+    return written(settings, counted.meter(phase))
 
 
 def written(settings: Settings, meter: Meter | None = None) -> Writer:

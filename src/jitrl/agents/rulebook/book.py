@@ -3,13 +3,15 @@
 One episode: the rules that fit its task are fetched, each is told or held out by a logged draw,
 and those whose condition holds at a step stand in the prompt of that step. When a round of attempts
 at a task is over, its best are compared with its worst and rules are distilled of them; the gates
-decide which come in and which go. With ``scores`` the choice is that of the agent ``jitrl`` too.
+decide which come in and which go. With ``scores`` the choice is that of the agent ``jitrl`` too,
+and where that one acts without its memory, nothing is told either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,7 +130,8 @@ def rulebook(
         limits = gates_of(gates)
     except ValueError as error:
         raise ConfigError(f"agent {name}: gates: {error}") from error
-    memory = learner(name, store, evaluator, settings, embedder)
+    made = Corrected if scores else partial(learner, name)
+    memory = made(store, evaluator, settings, embedder)
     if meaning and embedder is None:
         raise ConfigError(f"agent {name}: meaning is {meaning!r}, and nothing here opens embedders")
     finder = Meaning(embedder(meaning), alike) if meaning and embedder else None
@@ -190,6 +193,9 @@ class Rulebook:
 
     Args:
         memory: Whose evaluator and rows it uses; it corrects scores only where ``scores`` says so.
+
+    Attributes:
+        tells: Whether episodes are told rules; they are learned in any case.
     """
 
     def __init__(
@@ -204,6 +210,7 @@ class Rulebook:
     ) -> None:
         self.name, self.memory, self.store, self.prior = name, memory, store, prior
         self.telling, self.learning, self.scores = telling, learning, scores
+        self.tells = memory.mode == "act"
 
     @property
     def derivation(self) -> dict[str, Any]:
@@ -217,6 +224,15 @@ class Rulebook:
             ConfigError, BudgetExceeded, ModelError: If a round could not be distilled.
         """
         self.learning.resume()
+
+    def again(self, key: str) -> None:
+        """Learn of a stored episode that was judged once more, as after a late outcome.
+
+        Raises:
+            ConfigError, BudgetExceeded, ModelError: If a round could not be distilled.
+        """
+        self.learning.resume()
+        self.learning.again(key)
 
     def episode(
         self, *, exclude: frozenset[str] = frozenset(), until: int | None = None
@@ -241,28 +257,45 @@ class RulebookEpisode:
         self._task = Task("", "")
         self._rng = np.random.default_rng(0)
         self._told: Told | None = None
+        self._done: tuple[str, tuple[str, ...]] | None = None
+        self._taught: Task | None = None
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts: which rules it is told, and which are held out, is drawn here."""
         self._task, self._rng = task, rng
+        seen = [] if self._until is None else [self._until]
+        agent, is_alone = self._agent, False
         if self._corrected is not None:
             self._corrected.begin(task, key=key, rng=rng)
-        agent = self._agent
+            seen += [] if self._corrected.snapshot is None else [self._corrected.snapshot]
+            is_alone = self._corrected.held_out
+        if is_alone or not agent.tells:
+            self._told = Told(())
+            return
         self._told = fetched(
             agent.store,
             task,
             agent.telling,
             np.random.default_rng(rng.integers(2**63)),
             exclude=self._exclude,
-            until=self._until,
+            until=min(seen, default=None),
         )
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
         """The prompt with the told rules whose condition holds here."""
         return replace(prompt, notes=self._begun().notes(state, prompt))
 
-    def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
+    def act(
+        self,
+        state: State,
+        prompt: Prompt,
+        proposal: Proposal,
+        allowed: Collection[str] | None = None,
+    ) -> Decision:
         """What the prior, or the memory, chooses under these rules.
+
+        Args:
+            allowed: Which of the memory's actions may join, as ``CorrectedEpisode`` takes it.
 
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
@@ -272,22 +305,37 @@ class RulebookEpisode:
             decision = own_choice(proposal, self._agent.prior, self._rng)
             decision = replace(decision, mode="off", reason="off", excluded=told.excluded)
         else:
-            decision = self._corrected.act(state, prompt, proposal)
-        told.took(decision.action)
+            decision = self._corrected.act(state, prompt, proposal, allowed)
+        self._done = decision.action, tuple(c.action for c in proposal.candidates)
         return decision
+
+    def took(self, action: str) -> None:
+        """``action`` was done in place of what was decided last."""
+        if self._corrected is not None:
+            self._corrected.took(action)
+        if self._done is not None:
+            self._done = action, self._done[1]
 
     def observe(self, reward: float | None, next_state: State | None) -> None:
         """What the last action brought; it counts at once where scores are corrected."""
         if self._corrected is not None:
             self._corrected.observe(reward, next_state)
+        self._count()
 
     def learn(self, episode: Episode) -> Receipt:
-        """Judge, derive, commit with the uses of its rules, and let the book learn of it.
+        """``commit``, then ``teach``."""
+        receipt = self.commit(episode)
+        self.teach()
+        return receipt
+
+    def commit(self, episode: Episode) -> Receipt:
+        """Judge, derive, and commit with the uses of its rules.
 
         Raises:
             BudgetExceeded, ModelError: If a model that judges could not be asked; nothing is
                 written then.
         """
+        self._count()
         told, agent = self._begun(), self._agent
         if self._corrected is None:
             episode = replace(episode, info={**episode.info, "goal": self._task.goal})
@@ -295,10 +343,36 @@ class RulebookEpisode:
             episode = self._corrected.noted(episode)
         episode = replace(episode, info={**episode.info, ROUND: agent.learning.attempts})
         judgment, rows, why = agent.memory.judged(episode)
-        receipt = agent.store.commit(episode, judgment, rows, told.uses(episode.key))
-        if rows and not (why or receipt.duplicate):
-            agent.learning.after(self._task, [line.rule.id for line in told.lines])
-        return receipt
+        uses = told.uses(episode.key) if told.was_asked else ()
+        receipt = agent.store.commit(episode, judgment, rows, uses)
+        self._taught = self._task if rows and not (why or receipt.duplicate) else None
+        return receipt if receipt.duplicate else replace(receipt, objection=why)
+
+    def teach(self) -> None:
+        """Let the book learn of the episode that was committed, if it can be learned from.
+
+        Raises:
+            ConfigError, BudgetExceeded, ModelError: If a round could not be distilled; the episode
+                is stored, and the round stays owed.
+        """
+        task, self._taught = self._taught, None
+        if task is not None:
+            self._agent.learning.after(task, [line.rule.id for line in self._begun().lines])
+
+    def _count(self) -> None:
+        """Count what was done at the last step for the rules that spoke there."""
+        done, self._done = self._done, None
+        if done is None:
+            self._begun().passed()
+        else:
+            self._begun().took(*done)
+
+    def __getattr__(self, name: str) -> Any:
+        """What else an episode that corrects scores has: ``view``, ``held_out``, ``retrace`` …"""
+        corrected = self.__dict__.get("_corrected")
+        if corrected is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(corrected, name)
 
     def _begun(self) -> Told:
         if self._told is None:

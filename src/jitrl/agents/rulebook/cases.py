@@ -73,6 +73,12 @@ class Case:
                 found[Case(filled(self.goal, {**known, **rest}), where, action)] = None
         return next(iter(found)) if len(found) == 1 else None
 
+    def named(self, goal: str) -> tuple[str, ...]:
+        """The action that it asks for under a goal; none if the goal leaves a value of it open."""
+        known = values(self.goal, folded(goal)) if self.goal else {}
+        action = filled(self.action, known or {})
+        return () if known is None or PLACEHOLDER.search(action) else (action,)
+
 
 def case_of(goal: str, where: str, action: str) -> Case:
     """A step as a case of its goal alone, without the values that the goal gives to it."""

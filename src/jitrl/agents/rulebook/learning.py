@@ -16,7 +16,7 @@ from jitrl.core.gates import Gates, drawn, judged, measure, outdone, surplus
 from jitrl.errors import ModelError
 from jitrl.language import counted
 from jitrl.ports.rules import RuleStore
-from jitrl.types import ScoredUse, Task
+from jitrl.types import Episode, ScoredUse, Task
 
 _log = logging.getLogger(__name__)
 
@@ -90,6 +90,17 @@ class Learning:
         if found:
             _log.info("no rule of round=%d at task=%s: %s", over, task.id, found)
 
+    def again(self, key: str) -> None:
+        """A stored episode was judged, now or once more: gates, and rounds that are owed.
+
+        Raises:
+            ConfigError, BudgetExceeded, ModelError: As ``after``.
+            StoreError: If there is no such episode.
+        """
+        known = self.store.rule_uses().items()
+        used = [rule for rule, uses in known if _is_used(uses, key)]
+        self.after(_task_of(self.store.episode(key)), used)
+
     def resume(self) -> None:
         """Learn, once, what processes that ended left to be learned of their episodes.
 
@@ -112,13 +123,10 @@ class Learning:
             if is_lived:
                 newest[change.rows[0].scope, change.rows[0].task] = change.episode
         for key in newest.values():
-            lived = self.store.episode(key)
-            family = str(lived.info.get("family", ""))
-            task = Task(lived.task, str(lived.info.get("goal", "")), lived.scope, family)
             if key == last:
-                known = self.store.rule_uses().items()
-                self.after(task, [rule for rule, uses in known if _is_used(uses, key)])
+                self.again(key)
                 continue
+            task = _task_of(self.store.episode(key))
             attempts = self._journal.past(task.scope, task=task.id).episodes
             for number in self._owed(task, attempts, 0):
                 with self._kept_owed(task, number):
@@ -220,6 +228,12 @@ class Learning:
             back = [now.version for was, now in pairwise(changes) if was.status == "retired"]
             found[id] = [use for use in uses if use.version > max(back, default=0)]
         return found
+
+
+def _task_of(lived: Episode) -> Task:
+    """The task of an episode, as far as rules look at it."""
+    goal, family = (str(lived.info.get(what, "")) for what in ("goal", "family"))
+    return Task(lived.task, goal, lived.scope, family)
 
 
 def _is_used(uses: Sequence[ScoredUse], episode: str) -> bool:

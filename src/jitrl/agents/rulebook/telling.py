@@ -15,7 +15,7 @@ from jitrl.core import similarity
 from jitrl.core.effect import Use, promise
 from jitrl.core.gates import drawn
 from jitrl.core.rules import Signature, Standing, best, fits, signature, tokens
-from jitrl.core.sentences import parts
+from jitrl.core.sentences import folded, parts
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Prompt, Rule, RuleCounts, RuleStatus, RuleUse, State, Task
 
@@ -76,7 +76,7 @@ class Line:
             seen: Words of all that is seen.
         """
         if self.case is not None:
-            at = self.case.at(self.goal, state, actions)
+            at = self.case.at(self.goal, state, actions or self.case.named(self.goal))
             if at is None:
                 return Here(0.0, "", "")
             return Here(1.0, at.sentence(words(self.goal)), at.action)
@@ -87,7 +87,9 @@ class Line:
         """Count an occasion, and whether it was obeyed, or nobody can tell."""
         self.occasions += 1
         is_as_told = (
-            action == here.action if here.action else is_obeyed(self._order, action, actions)
+            folded(action) == folded(here.action)
+            if here.action
+            else is_obeyed(self._order, action, actions)
         )
         self.unknown += is_as_told is None
         self.obeyed += is_as_told is True
@@ -109,19 +111,24 @@ class Here:
 
 
 class Told:
-    """The rules of one episode."""
+    """The rules of one episode.
+
+    Attributes:
+        was_asked: Whether notes were asked for; if not, nothing was told, whatever was drawn.
+    """
 
     def __init__(self, lines: tuple[Line, ...], excluded: int = 0) -> None:
-        self.lines, self.excluded = lines, excluded
+        self.lines, self.excluded, self.was_asked = lines, excluded, False
         self._now: list[tuple[Line, Here]] = []
         self._actions: Sequence[str] = ()
 
     def notes(self, state: State, prompt: Prompt) -> str:
         """The told rules whose condition is nearest to what is seen; "" if none is near.
 
-        Those of other steps are left out: a small model takes any action that is named.
+        Those of other steps are left out: a small model takes any action that is named. Where the
+        prompt lists no actions, a rule by comparison names its own.
         """
-        self._actions = prompt.actions
+        self._actions, self.was_asked = prompt.actions, True
         text = f"{prompt.goal}\n{state.place}\n{state.text}"
         seen = frozenset(similarity.words(text))
         near = [(line, line.here(state, prompt.actions, seen)) for line in self.lines]
@@ -131,10 +138,19 @@ class Told:
         told = [said.line.format(rule=here.text) for line, here in self._now if line.told]
         return "\n".join([said.told, *dict.fromkeys(told)]) if told else ""
 
-    def took(self, action: str) -> None:
-        """What was done at the step that notes were last asked for."""
+    def took(self, action: str, actions: Sequence[str] = ()) -> None:
+        """What was done at the step that notes were last asked for; that step is over.
+
+        Args:
+            actions: What could have been done, if the prompt did not list it.
+        """
         for line, here in self._now:
-            line.took(here, action, self._actions)
+            line.took(here, action, self._actions or actions)
+        self._now = []
+
+    def passed(self) -> None:
+        """A step is over that these rules had no part in."""
+        self._now = []
 
     def uses(self, episode: str) -> tuple[RuleUse, ...]:
         """What is logged of it."""

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import jitrl
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.types import Candidate, Neighbor, Neighborhood
@@ -20,6 +21,7 @@ from jitrl.types import Candidate, Neighbor, Neighborhood
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ONE_FILE = SimpleNamespace(**runpy.run_path(str(EXAMPLES / "jitrl_in_one_file.py")))
 OWN_AGENT = SimpleNamespace(**runpy.run_path(str(EXAMPLES / "own_agent.py")))
+OWN_RULES = SimpleNamespace(**runpy.run_path(str(EXAMPLES / "own_rules.py")))
 
 ACTIONS = st.sampled_from("abcdef")
 SHARES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
@@ -114,6 +116,15 @@ def test_the_agent_of_the_example_gets_better_and_stays_so_with_its_file(tmp_pat
     assert first < last == len(OWN_AGENT.TICKETS)
     assert OWN_AGENT.rounds(tmp_path / "desk.db", 1) == [last]
     assert OWN_AGENT.rounds(tmp_path / "desk.db", 1, mode="off") == [first]
+
+
+def test_the_model_of_the_example_gets_better_by_its_rules_and_only_while_it_is_told():
+    with jitrl.open(":memory:", rules={"scores": False}) as memory:
+        OWN_RULES.share(memory, 30)
+        told, alone = OWN_RULES.share(memory, 25), OWN_RULES.share(memory, 25, is_told=False)
+        texts = [rule.text for rule in memory.store.rules()]
+    assert told > 0.6 > 0.5 > alone
+    assert any("Send the ... report to ..." in text for text in texts)
 
 
 WITH_FRAMEWORKS = re.compile(

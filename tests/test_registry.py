@@ -33,6 +33,19 @@ def test_an_unknown_name_lists_the_known_ones_and_the_nearest():
         registry.load("environments", "toi")
 
 
+def test_an_environment_is_a_class_of_a_file_in_the_present_folder_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    (tmp_path / "desk_of_here.py").write_text("class Desk:\n  def __init__(self, calls: int): 0\n")
+    made = registry.create("environments", "desk_of_here:Desk", {"calls": "3"})
+    assert type(made).__name__ == "Desk"
+    with pytest.raises(ConfigError, match=r"environment 'desk_of_here:Dusk' cannot be imported"):
+        registry.load("environments", "desk_of_here:Dusk")
+    with pytest.raises(ConfigError, match="no evaluator is named 'desk_of_here:Desk'"):
+        registry.load("evaluators", "desk_of_here:Desk")
+    sys.modules.pop("desk_of_here")
+
+
 def test_only_what_was_named_is_loaded(plugin):
     plugin("raise SystemExit('imported')", "[jitrl.environments]\nbad = jitrl_lab:Bad\n")
     assert "bad" in registry.names("environments")

@@ -111,9 +111,14 @@ class Writer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The world to act in."""
 
-    name: Annotated[str, Meta(min_length=1, description="Entry point of `jitrl.environments`.")] = (
-        "backoffice"
-    )
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="Entry point of `jitrl.environments`, or a class of your own as "
+            "`package.module:Class`.",
+        ),
+    ] = "backoffice"
     options: Annotated[Options, Meta(description="The environment's own options.")] = msgspec.field(
         default_factory=dict
     )

@@ -12,35 +12,38 @@ from typing import Any
 from jitrl.errors import ConfigError
 
 
-def own_function(given: Any) -> Callable[..., Any]:
+def own_function(given: Any, what: str = "function") -> Callable[..., Any]:
     """The function that ``given`` is, or names.
 
     A module that is not installed is looked for in the present folder. What the module itself
     raises comes through, unless it is an ``ImportError``.
 
+    Args:
+        what: It is called in messages.
+
     Raises:
         ConfigError: If it cannot be imported or called.
     """
-    found = _imported(given) if isinstance(given, str) else given
+    found = _imported(given, what) if isinstance(given, str) else given
     if not callable(found):
         raise ConfigError(
-            f"function {given!r} cannot be called; give a function, or name one as "
+            f"{what} {given!r} cannot be called; give a function, or name one as "
             "package.module:name"
         )
     return found  # type: ignore[no-any-return]
 
 
-def _imported(path: str) -> Any:
+def _imported(path: str, what: str) -> Any:
     module, _, name = path.partition(":")
     if module.startswith("."):
         raise ConfigError(
-            f"function {path!r} names a module from somewhere else; write it as package.module:name"
+            f"{what} {path!r} names a module from somewhere else; write it as package.module:name"
         )
     try:
         return getattr(_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(
-            f"function {path!r} cannot be imported: {error}; write it as package.module:name"
+            f"{what} {path!r} cannot be imported: {error}; write it as package.module:name"
         ) from error
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from jitrl import config_values
 from jitrl.errors import ConfigError
+from jitrl.functions import own_function
 
 Kind = Literal["environments", "models", "embedders", "evaluators", "stores", "agents", "redactors"]
 
@@ -26,10 +27,15 @@ def names(kind: Kind) -> tuple[str, ...]:
 def load(kind: Kind, name: str) -> Any:
     """The class or function behind ``name``.
 
+    An environment is also found as ``package.module:Class``; a module that is not installed is
+    looked for in the present folder.
+
     Raises:
         ConfigError: If no package offers it, several do, or it cannot be imported.
         MissingExtra: If it needs an optional package, with the command that installs it.
     """
+    if kind == "environments" and ":" in name:
+        return own_function(name, "environment")
     points = list(entry_points(group=f"jitrl.{kind}", name=name))
     if not points:
         raise ConfigError(

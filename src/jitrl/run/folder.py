@@ -116,7 +116,7 @@ def played(folder: Path) -> int:
 
 def default(settings: Settings, name: str = "") -> Path:
     """Where a run of these settings lies unless it is told to lie elsewhere."""
-    environment, agent = settings.environment.name, settings.run.agent
+    environment, agent = settings.environment.name.replace(":", "-"), settings.run.agent
     return Path("runs") / f"{environment}-{name or agent}-{digest(_counted(_values(settings)))[:8]}"
 
 

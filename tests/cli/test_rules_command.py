@@ -157,6 +157,8 @@ def test_a_rule_is_added_by_hand_once_and_only_if_it_is_one(jitrl, file):
         "schema": "jitrl.rules.add/1",
         "id": rule_id(text),
         "new": True,
+        "scope": "shop",
+        "kind": "",
         "disagrees_with": [],
     }
     again = jitrl("add", file, f"  {text}。", "--scope", "shop", "--json")
@@ -240,6 +242,16 @@ def test_a_rule_goes_to_the_scope_of_the_memory_unless_there_are_several(jitrl, 
     assert code == 2
     assert "'elsewhere'" in err
     assert "--scope" in err
+
+
+def test_a_rule_says_its_scope_and_kind_and_counts_the_scopes_of_rules(jitrl, file):
+    with SQLiteStore(file) as store:
+        (scope,) = store.stats().scopes
+    said = jitrl("add", file, "When you see room, open it", "--kind", "visits")
+    assert f"for tasks of kind 'visits' in scope '{scope}'" in " ".join("".join(said[1:]).split())
+    assert jitrl("add", file, "When you see stairs, go up", "--scope", "bank")[0] == 0
+    code, _, err = jitrl("add", file, "When you see hall, open it")
+    assert (code, "'bank', " in err) == (2, True)
 
 
 def test_a_rule_longer_than_the_room_for_rules_is_added_with_a_word_of_it(jitrl, file):

@@ -26,7 +26,10 @@ def add(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="One imperative sentence.")],
     scope: Annotated[
         str | None,
-        typer.Option(help="Scope whose episodes are told it; the one of the memory if it has one."),
+        typer.Option(
+            help="Scope whose episodes are told it; that of the memory's episodes and rules, if "
+            "all are of one."
+        ),
     ] = None,
     kind: Annotated[str, typer.Option(help="Type of task it is for; any if not given.")] = "",
     entry: Annotated[
@@ -67,6 +70,8 @@ def add(
         )
     known = f"is there already, {there.status}"
     tell(f"{rule.id} {'added' if new else known}: {rule.text}")
+    of = f"tasks of kind {there.kind!r}" if there.kind else "tasks of any kind"
+    tell(f"it is for {of} in scope {there.scope!r}")
     _tell_contested(rule.id, against)
     size = tokens(rule.text)
     if size > ROOM:
@@ -76,7 +81,13 @@ def add(
             style="yellow",
         )
     if json:
-        added = {"id": rule.id, "new": bool(new), "disagrees_with": list(against)}
+        added = {
+            "id": rule.id,
+            "new": bool(new),
+            "scope": there.scope,
+            "kind": there.kind,
+            "disagrees_with": list(against),
+        }
         emit({"schema": "jitrl.rules.add/1", **added})
 
 
@@ -91,16 +102,16 @@ def _tell_contested(id: str, against: Sequence[str]) -> None:
 
 
 def _only(store: SQLiteStore) -> str:
-    """The scope of the memory's episodes.
+    """The scope of the memory's episodes and rules.
 
     Raises:
         InputError: If there are several: a rule is told in its own scope alone.
     """
-    scopes = list(store.stats().scopes)
+    scopes = sorted({*store.stats().scopes, *(rule.scope for rule in store.rules())})
     if len(scopes) > 1:
         raise InputError(
-            f"the memory has episodes of the scopes {', '.join(map(repr, scopes))}; say with "
-            "--scope which of them are told the rule"
+            f"the memory has episodes or rules of the scopes {', '.join(map(repr, scopes))}; say "
+            "with --scope in which of them the rule is told"
         )
     return scopes[0] if scopes else ""
 

@@ -240,5 +240,6 @@ def test_exports_and_imports_hide_what_an_older_file_holds(tmp_path, monkeypatch
     (tmp_path / "here/old.db").unlink()
     assert not any(secret.encode() in written(tmp_path / "here") for secret in SECRETS)
     assert command("memory", "check", "new.db") == 0
-    assert command("rules", "add", "new.db", f"When {MAIL} calls, write it down first") == 0
+    sentence = f"When {MAIL} calls, write it down first"
+    assert command("rules", "add", "new.db", sentence, "--scope", "shop") == 0
     assert MAIL.encode() not in written(tmp_path / "here")

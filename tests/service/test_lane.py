@@ -21,6 +21,18 @@ def test_calls_run_one_after_the_other_in_the_order_they_came():
     lane.close()
 
 
+def test_no_call_passes_one_that_does_not_take_too_long():
+    lane, began, go = Lane("t", 4, patience=LONG), threading.Event(), threading.Event()
+    passed = threading.Event()
+    lane.submit(lambda: (began.set(), go.wait(LONG)))
+    assert began.wait(LONG)
+    lane.submit(passed.set)
+    assert not passed.wait(0.2)
+    go.set()
+    assert passed.wait(LONG)
+    lane.close()
+
+
 def test_a_call_passes_one_that_takes_too_long_but_only_so_many_do():
     lane, go, passed = Lane("t", 2, patience=0.01), threading.Event(), threading.Event()
     began = [threading.Event(), threading.Event()]

@@ -3,7 +3,7 @@
 import pytest
 
 from jitrl.agents.rulebook.obeying import is_obeyed
-from jitrl.agents.rulebook.telling import Line, Told
+from jitrl.agents.rulebook.telling import Line, Telling, Told
 from jitrl.types import Prompt, Rule, State
 
 DELETE, EDIT, SAVE = (f"click(<button[{name}]>)" for name in ("Delete", "Edit", "Save"))
@@ -51,7 +51,10 @@ def test_of_an_order_that_names_no_action_there_nobody_can_tell(order):
     ],
 )
 def test_an_episode_counts_what_was_obeyed_and_what_is_unknown(text, obeyed, unknown):
-    told = Told((Line(Rule("r", text, "s"), "goal", True, 0.5),))
+    how = Telling(3, 200, 0.5, 0.3, 0.2, 1.0)
+    told = Told(
+        (Line(Rule("r", text, "s", author="human"), "goal", 0.0),), how, lambda _: {"r": 0.5}
+    )
     prompt = Prompt("goal", "the list", (), (DELETE, EDIT, SAVE))
     for action in (DELETE, EDIT, SAVE):
         assert told.notes(State("you see the list"), prompt)

@@ -11,9 +11,10 @@ from jitrl.core.gates import Gates, drawn, helped_on, measure
 from jitrl.core.sentences import rule_id
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Contrast, Rule, Task
+from jitrl.types import Contrast, Prompt, Rule, State, Task
 
 GOAL = "Win."
+HALL = State("hall"), Prompt(GOAL, "hall", (), ("wait", "take lamp", "sing"))
 GOOD, IDLE = "When you see the hall, take lamp", "When you see the hall, sing"
 
 
@@ -24,13 +25,17 @@ def lived(store, seed, *, uses, status, chances, first=0):
         chances: Of success without and with the first; the second changes nothing.
     """
     taught = Contrast("c", "s", "t0", good=("g",), bad=("b",), scores=(1.0, 0.0), goal=GOAL)
-    rules = [Rule(rule_id(t), t, "s", status=status, evidence=("c",)) for t in (GOOD, IDLE)]
+    rules = [
+        Rule(rule_id(t), t, "s", status=status, evidence=("c",), author="model")
+        for t in (GOOD, IDLE)
+    ]
     store.add_rules(rules, [taught])
     book = opened("rulebook", store, EnvironmentRewards(), attempts=0)
     rng = np.random.default_rng(seed)
     for n in range(first, first + uses):
         task = Task(f"t{n % 4}", GOAL, "s")
         told = fetched(store, task, book.telling, rng, exclude=frozenset(), until=None)
+        told.notes(*HALL)
         given = {line.rule.id: line.told for line in told.lines}
         won = float(rng.random() < chances[given.get(rules[0].id, False)])
         played = episode(f"e{n}", "hall:wait", task=task.id, rewards=[won])
@@ -87,6 +92,17 @@ def test_told_rules_are_drawn_with_the_chance_that_is_logged(store):
         told = fetched(
             store, Task("t", GOAL, "s"), book.telling, rng, exclude=frozenset(), until=None
         )
+        told.notes(*HALL)
         (line,) = (line for line in told.lines if line.rule.id == good)
         seen.append(line.told)
     assert abs(np.mean(seen) - line.chance) < 3.5 * np.sqrt(line.chance * (1 - line.chance) / 400)
+
+
+def test_an_episode_in_which_its_condition_never_held_says_nothing_of_a_rule(store):
+    good, _ = lived(store, 0, uses=8, status="candidate", chances=(0.2, 0.8))
+    book = opened("rulebook", store, EnvironmentRewards())
+    for seed, (where, uses) in enumerate([("hall", 1), ("cellar", 0)]):
+        task, rng = Task("t", GOAL, "s"), np.random.default_rng(seed)
+        told = fetched(store, task, book.telling, rng, exclude=frozenset(), until=None)
+        told.notes(State(where), Prompt(GOAL, where, (), ("wait",)))
+        assert [use.rule for use in told.uses("e")].count(good) == uses

@@ -38,6 +38,14 @@ def plant(store, text, *, status="candidate", task=TASK, evidence="c"):
     return rule.id
 
 
+def chance(agent):
+    """Of the first active rule, else of the first, to be told at the first step."""
+    acting = begun(agent, 0)
+    notes(acting)
+    spoke = [line for line in acting._told.lines if line.chance is not None]
+    return next((x for x in spoke if x.rule.status == "active"), spoke[0]).chance
+
+
 def begun(agent, seed, task=TASK, **given):
     acting = agent.episode(**given)
     acting.begin(task, key="now", rng=np.random.default_rng(seed))
@@ -87,7 +95,9 @@ def test_candidates_of_one_contrast_are_each_told_by_a_draw_of_their_own(store):
     second = plant(store, f"{RIGHT.replace('stage0', 'stage1')}, take push0")
     seen = list[bool]()
     for seed in range(200):
-        told = {line.rule.id: line.told for line in begun(agent(store), seed)._told.lines}
+        acting = begun(agent(store), seed)
+        notes(acting), notes(acting, "protocol0 stage1")
+        told = {line.rule.id: line.told for line in acting._told.lines}
         seen.append(told[first] == told[second])
     assert 80 <= sum(seen) <= 120
 
@@ -103,11 +113,11 @@ def used(store, rule, told, score, *, number):
 @pytest.mark.parametrize(("helps", "least", "most"), [(True, 0.8, 0.85), (False, 0.2, 0.2)])
 def test_a_candidate_is_told_the_more_the_more_it_promises(store, helps, least, most):
     rule = plant(store, f"{RIGHT}, take push1")
-    assert begun(agent(store), 0)._told.lines[0].chance == 0.5
+    assert chance(agent(store)) == 0.5
     for n in range(4):
         told = n % 2 == 0
         used(store, rule, told, float(told == helps), number=n)
-    assert least <= begun(agent(store), 0)._told.lines[0].chance <= most
+    assert least <= chance(agent(store)) <= most
 
 
 @pytest.mark.parametrize(("wins", "status"), [(5, "candidate"), (3, "retired")])
@@ -216,13 +226,11 @@ def test_a_rule_of_episodes_in_quarantine_is_silent_until_they_are_restored(stor
 
 def test_an_active_rule_is_held_out_less_the_better_it_is_known(store):
     plant(store, f"{RIGHT}, take push1", status="active")
-    (line,) = begun(agent(store, holdout=0.2), 0)._told.lines
-    assert line.chance == pytest.approx(0.8)
+    assert chance(agent(store, holdout=0.2)) == pytest.approx(0.8)
     gates = {"idle": 1000, "alpha": 1e-9}
     told = agent(store, holdout=0.2, gates=gates, attempts=1000)
     lived(told, Suggestible(0.0), 50)
-    (line,) = [x for x in begun(told, 0)._told.lines if x.rule.status == "active"]
-    assert 0.88 < line.chance < 0.91
+    assert 0.88 < chance(told) < 0.91
 
 
 def test_a_rule_is_told_only_where_its_condition_holds(store):
@@ -230,12 +238,42 @@ def test_a_rule_is_told_only_where_its_condition_holds(store):
     acting = next(one for one in (begun(agent(store), s) for s in range(9)) if notes(one))
     assert "take push1" in notes(acting)
     plant(store, f"{RIGHT.replace('stage0', 'stage1')}, take push0", status="active")
-    both = (begun(agent(store), seed) for seed in range(50))
-    acting = next(one for one in both if all(line.told for line in one._told.lines))
-    assert "take push0" not in notes(acting)
-    assert "take push1" not in notes(acting, "protocol0 stage1")
+    said = []
+    for seed in range(50):
+        acting = begun(agent(store), seed)
+        said.append([notes(acting), notes(acting, "protocol0 stage1")])
+    assert any(first and second for first, second in said)
+    assert not any("take push0" in first or "take push1" in second for first, second in said)
     plain = Task("t", "Win.", "toy", "protocol")
     assert not begun(agent(store), 0, plain)._told.lines
+
+
+def test_what_somebody_wrote_is_told_beside_what_was_compared(store):
+    text = "When the goal asks for the best return, press slowly"
+    rule = Rule(rule_id(text), text, "toy", status="active", author="human")
+    store.add_rules([rule])
+    plant(store, f"{RIGHT}, take push1", status="active")
+    said = [notes(begun(agent(store), seed)) for seed in range(20)]
+    assert any("press slowly" in one and "take push1" in one for one in said)
+
+
+def test_a_condition_whose_every_word_is_filler_but_the_one_not_seen_does_not_hold(store):
+    text = "When you see that the page shows a refund, press slowly"
+    store.add_rules([Rule(rule_id(text), text, "toy", status="active", author="human")])
+    where = "that the page shows you"
+    acting = [begun(agent(store), seed) for seed in range(20)]
+    assert not any(notes(one, where) or one._told.uses("now") for one in acting)
+    assert any(notes(one, "refund") for one in acting)
+
+
+def test_a_prompt_holds_so_many_rules_and_an_episode_more(store):
+    for stage in range(4):
+        where = RIGHT.replace("stage0", f"stage{stage}")
+        plant(store, f"{where}, take push1", status="active", evidence=f"c{stage}")
+    acting = begun(agent(store, told=1), 0)
+    for stage in range(4):
+        notes(acting, f"protocol0 stage{stage}")
+    assert len(acting._told.uses("now")) == 4
 
 
 def test_a_rule_of_another_type_of_task_or_scope_is_not_fetched(store):

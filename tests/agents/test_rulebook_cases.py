@@ -129,7 +129,9 @@ def test_of_three_hundred_rules_five_whole_ones_are_told_always_the_same(store):
     for seed in range(5):
         acting = agent.episode()
         acting.begin(TASK, key="now", rng=np.random.default_rng(seed))
-        chosen.append([line.rule.text for line in acting._told.lines])
+        acting.advise(State("item list open orders"), Prompt(TASK.goal, "", (), ("take x",)))
+        spoke = set(acting._told.spoke)
+        chosen.append([line.rule.text for line in acting._told.lines if line.rule.id in spoke])
     assert all(len(one) == 5 and one == chosen[0] for one in chosen)
     assert set(chosen[0]) <= set(texts)
 
@@ -161,6 +163,22 @@ def test_a_book_above_its_cap_loses_the_lowest_bounds_with_their_reason(store):
     head = store.head()
     learning.thin("s", gates)
     assert store.head() == head
+
+
+def test_the_cap_holds_though_rules_speak_at_no_step(store):
+    old = planted(store, *(sentence(n) for n in range(8)), scope="s")
+    for n in range(40):
+        lived = episode(f"e{n}", "hall:wait", task="t", rewards=[1.0])
+        store.commit(lived, EnvironmentRewards().judge(lived), ())
+    young = planted(store, sentence(9), scope="s")
+    gates = Gates(most=5)
+    learning = Learning(store, Distiller(store, None, 2), gates, 8, gap=0.25, threshold=0.75)
+    learning.thin("s", gates)
+    gone = {rule.id: rule.reason for rule in store.rules() if rule.status == "retired"}
+    assert len(gone) == 4
+    assert set(gone) < set(old)
+    assert set(gone.values()) == {"above the cap of 5 rules: its condition never held"}
+    assert not set(young) & set(gone)
 
 
 # --- C7: a crash costs no lesson, and none is learned twice ------------------------------------

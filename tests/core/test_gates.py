@@ -113,6 +113,15 @@ def test_above_the_cap_the_lowest_bounds_go_first_and_none_in_its_grace():
     assert surplus({**young, **by_low}, Gates(most=1)) == order
 
 
+def test_above_the_cap_what_never_spoke_goes_before_what_did():
+    weak = {f"w{n}": measure(trial(n, 0.5, 0.0, uses=40), GATES) for n in range(2)}
+    silent = {f"s{n}": measure([], GATES) for n in range(3)}
+    book = {**silent, **weak}
+    assert surplus(book, Gates(most=3), ["s1", "s2"]) == ["s1", "s2"]
+    assert surplus(book, Gates(most=2), ["s1", "s2"])[:2] == ["s1", "s2"]
+    assert surplus(book, Gates(most=2), ["s1", "s2"])[2] in weak
+
+
 @pytest.mark.parametrize(
     "wrong", [{"alpha": 1.0}, {"bottom": 1.0}, {"tasks": 0}, {"idle": 0}, {"most": 0}]
 )

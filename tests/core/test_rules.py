@@ -2,7 +2,16 @@
 
 import pytest
 
-from jitrl.core.rules import Signature, Standing, best, diversity, fits, lowest, signature
+from jitrl.core.rules import (
+    Signature,
+    Standing,
+    diversity,
+    fits,
+    leading,
+    lowest,
+    ranked,
+    signature,
+)
 
 
 def test_a_rule_of_another_type_of_task_does_not_fit():
@@ -19,19 +28,16 @@ def test_a_rule_is_about_what_all_of_its_goals_name():
 
 def test_what_was_hardly_tried_is_told_before_what_did_as_well_for_long():
     known = [("old", Standing(0.8, uses=50, wins=40)), ("new", Standing(0.8))]
-    assert best(known, c=0.5, most=1, room=lambda rule: True) == ["new"]
-    assert best(known, c=0.0, most=2, room=lambda rule: True) == ["new", "old"]
+    assert ranked(known, c=0.5)[0] == "new"
+    assert ranked(known, c=0.0) == ["new", "old"]
 
 
 def test_five_whole_rules_of_forty_tokens_fit_into_two_hundred():
-    left = [200]
-
-    def room(rule):
-        left[0] -= 40
-        return left[0] >= 0
-
-    rules = [(f"{n:03}", Standing(0.9)) for n in range(300)]
-    assert best(rules[::-1], c=0.5, most=10, room=room) == ["000", "001", "002", "003", "004"]
+    forty, long = "x" * (4 * 39), "x" * (4 * 59)
+    assert leading([forty] * 300, most=10, room=200) == [0, 1, 2, 3, 4]
+    assert leading([forty] * 300, most=3, room=200) == [0, 1, 2]
+    assert leading([forty, forty, forty, long, forty], most=9, room=170) == [0, 1, 2, 4]
+    assert leading([forty], most=0, room=200) == []
 
 
 @pytest.mark.parametrize(

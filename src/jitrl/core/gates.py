@@ -37,8 +37,8 @@ class Gates:
             first, as long as those are not above 0.
         idle: Told so often without a win, and with scores no better than where it was held out, a
             rule past its grace goes.
-        most: Candidates and active rules of a scope that are kept; above, those past their grace
-            go, the lowest bounds first.
+        most: Candidates and active rules of a scope that are kept; above, those go whose condition
+            never held, then those past their grace, the lowest bounds first.
 
     Raises:
         ValueError: If a value is outside its range.
@@ -144,9 +144,14 @@ def _lacks(uses: Sequence[Use], gates: Gates, found: Effect) -> str:
 def _pays(uses: Sequence[Use], success: float) -> bool:
     """Whether a rule won where it was told, or did better there than where it was held out."""
     told, held = ([use.score for use in uses if use.given is given] for given in (True, False))
-    if max(told, default=0.0) >= success - _ROUNDING:
+    if is_win(max(told, default=0.0), success):
         return True
     return bool(told and held) and sum(told) / len(told) > sum(held) / len(held)
+
+
+def is_win(score: float, success: float) -> bool:
+    """Whether a score reaches what counts as success, but for rounding."""
+    return score >= success - _ROUNDING
 
 
 def helped_on(uses: Sequence[Use]) -> list[str]:
@@ -171,14 +176,17 @@ def outdone(measured: Mapping[str, Effect], gates: Gates) -> list[str]:
     return [rule for rule in lowest(past, gates.bottom) if measured[rule].low <= 0.0]
 
 
-def surplus(measured: Mapping[str, Effect], gates: Gates) -> list[str]:
+def surplus(measured: Mapping[str, Effect], gates: Gates, silent: Sequence[str] = ()) -> list[str]:
     """Ids of the rules that go because a book holds more than ``most``; none within its grace.
 
     Args:
         measured: Effect of each candidate and active rule.
+        silent: Those of them whose condition never held although they are there for long, oldest
+            first; they go before all others.
     """
     past = [(of.low, rule) for rule, of in measured.items() if of.given + of.held >= gates.grace]
-    return [rule for _, rule in sorted(past)[: max(0, len(measured) - gates.most)]]
+    order = [*silent, *(rule for _, rule in sorted(past))]
+    return order[: max(0, len(measured) - gates.most)]
 
 
 def drawn(uses: Sequence[ScoredUse]) -> list[Use]:

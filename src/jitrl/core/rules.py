@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -68,26 +68,29 @@ class Standing:
         return mean + c * math.sqrt(math.log(max(total, 1)) / (self.uses + 1.0))
 
 
-def best(
-    rules: Iterable[tuple[str, Standing]], *, c: float, most: int, room: Callable[[str], bool]
-) -> list[str]:
-    """Ids of the rules to tell, the best bound first; equal ones by id.
-
-    Args:
-        rules: Id and standing of each that fits.
-        most: How many at most.
-        room: Whether a rule still fits into the prompt, after those it was asked for before; one
-            that does not is left out whole.
-    """
+def ranked(rules: Iterable[tuple[str, Standing]], *, c: float) -> list[str]:
+    """Ids of rules, the best bound first; equal ones by id."""
     known = list(rules)
     total = sum(standing.uses for _, standing in known)
     order = sorted(known, key=lambda one: (-one[1].bound(total, c), one[0]))
-    chosen = list[str]()
-    for rule, _ in order:
+    return [rule for rule, _ in order]
+
+
+def leading(texts: Iterable[str], *, most: int, room: int) -> list[int]:
+    """Places of the first texts that a prompt has room for; one too long is left out whole.
+
+    Args:
+        most: How many at most.
+        room: In tokens, about.
+    """
+    chosen = list[int]()
+    for place, text in enumerate(texts):
         if len(chosen) == most:
             break
-        if room(rule):
-            chosen.append(rule)
+        size = tokens(text)
+        if size <= room:
+            chosen.append(place)
+            room -= size
     return chosen
 
 

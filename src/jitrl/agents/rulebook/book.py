@@ -86,8 +86,8 @@ def rulebook(
         gap: Least difference between the best and the worst of a round that teaches.
         threshold: Least score of the best.
         distil: New rules of one round at most, of all kinds together.
-        told: Rules that an episode is told at most; with 0 they are learned only.
-        tokens: Room for them in a prompt, in tokens, about.
+        told: Rules that a prompt holds at most; with 0 they are learned only.
+        tokens: Room for them there, in tokens, about.
         overlap: Share of a rule's key words that a goal must name.
         meaning: Embedder (``wordllama``, ``package.module:name``) that finds rules whose condition
             says the goal in other words; "": key words alone.
@@ -261,7 +261,7 @@ class RulebookEpisode:
         self._taught: Task | None = None
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
-        """The episode starts: which rules it is told, and which are held out, is drawn here."""
+        """The episode starts: which rules may be told is looked up, and their draws are made."""
         self._task, self._rng = task, rng
         seen = [] if self._until is None else [self._until]
         agent, is_alone = self._agent, False
@@ -270,7 +270,7 @@ class RulebookEpisode:
             seen += [] if self._corrected.snapshot is None else [self._corrected.snapshot]
             is_alone = self._corrected.held_out
         if is_alone or not agent.tells:
-            self._told = Told(())
+            self._told = Told((), agent.telling, lambda _: {})
             return
         self._told = fetched(
             agent.store,
@@ -343,8 +343,7 @@ class RulebookEpisode:
             episode = self._corrected.noted(episode)
         episode = replace(episode, info={**episode.info, ROUND: agent.learning.attempts})
         judgment, rows, why = agent.memory.judged(episode)
-        uses = told.uses(episode.key) if told.was_asked else ()
-        receipt = agent.store.commit(episode, judgment, rows, uses)
+        receipt = agent.store.commit(episode, judgment, rows, told.uses(episode.key))
         self._taught = self._task if rows and not (why or receipt.duplicate) else None
         return receipt if receipt.duplicate else replace(receipt, objection=why)
 
@@ -357,7 +356,7 @@ class RulebookEpisode:
         """
         task, self._taught = self._taught, None
         if task is not None:
-            self._agent.learning.after(task, [line.rule.id for line in self._begun().lines])
+            self._agent.learning.after(task, self._begun().spoke)
 
     def _count(self) -> None:
         """Count what was done at the last step for the rules that spoke there."""

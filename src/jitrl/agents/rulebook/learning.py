@@ -206,14 +206,16 @@ class Learning:
             reason = f"among the lowest {gates.bottom:.0%}: low bound {found[id].low:+.2f}"
             self.store.set_rule_status("retired", [id], reason=reason)
         rules = self.store.rules(scope=scope)
-        told = [rule.id for rule in rules if rule.status in ("candidate", "active")]
+        told = [rule for rule in rules if rule.status in ("candidate", "active")]
         if len(told) <= gates.most:
             return
-        found = self.effects(told, gates)
-        for id in surplus(found, gates):
-            reason = (
-                f"above the cap of {counted(gates.most, 'rule')}: low bound {found[id].low:+.2f}"
-            )
+        found = self.effects([rule.id for rule in told], gates)
+        young = self.store.head() - gates.grace
+        old = sorted((rule.version, rule.id) for rule in told if rule.version <= young)
+        silent = [id for _, id in old if not found[id].given + found[id].held]
+        for id in surplus(found, gates, silent):
+            why = "its condition never held" if id in silent else f"low bound {found[id].low:+.2f}"
+            reason = f"above the cap of {counted(gates.most, 'rule')}: {why}"
             self.store.set_rule_status("retired", [id], reason=reason)
 
     def effects(self, ids: Collection[str], gates: Gates) -> dict[str, Effect]:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from jitrl.agents.rulebook.cases import case_of_rule
+from jitrl.agents.rulebook.conditions import content
 from jitrl.agents.rulebook.meaning import Meaning
 from jitrl.agents.rulebook.obeying import is_obeyed
 from jitrl.agents.rulebook.words import words
 from jitrl.core import similarity
 from jitrl.core.effect import Use, promise
-from jitrl.core.gates import drawn
-from jitrl.core.rules import Signature, Standing, best, fits, signature, tokens
+from jitrl.core.gates import drawn, is_win
+from jitrl.core.rules import Signature, Standing, fits, leading, ranked, signature
 from jitrl.core.sentences import folded, parts
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Prompt, Rule, RuleCounts, RuleStatus, RuleUse, State, Task
+from jitrl.types import Prompt, Rule, RuleCounts, RuleStatus, RuleUse, ScoredUse, State, Task
 
 MOST_TOLD = 3
-"""Rules that an episode is told at most, unless the agent's option says otherwise."""
+"""Rules that a prompt holds at most, unless the agent's option says otherwise."""
 ROOM = 200
 """Tokens of all rules in a prompt, unless the agent's option says otherwise."""
 
@@ -47,27 +48,31 @@ class Telling:
 
 
 class Line:
-    """A rule that could be told in an episode.
+    """A rule that could be told in an episode; whether it is, is drawn where it first speaks.
 
     Args:
+        draw: In [0, 1); it is told if its chance is more.
         is_meant: Whether its condition was found to mean what the goal says, so that it may hold
             where few of its words are seen.
 
     Attributes:
-        told: Whether it is.
-        chance: That it would be.
+        chance: That it is told; ``None`` as long as its condition held at no step.
     """
 
-    def __init__(
-        self, rule: Rule, goal: str, told: bool, chance: float, is_meant: bool = False
-    ) -> None:
-        self.rule, self.goal, self._least = rule, goal, _HOLDS if is_meant else 0.0
-        self.told, self.chance = told, chance
+    def __init__(self, rule: Rule, goal: str, draw: float, is_meant: bool = False) -> None:
+        self.rule, self.goal, self._draw = rule, goal, draw
+        self._least = _HOLDS if is_meant else 0.0
+        self.chance: float | None = None
         self.case = case_of_rule(rule)
         split = parts(rule.text)
-        self._condition = frozenset(similarity.words(split.condition if split else ""))
+        self._condition = content(split.condition if split else "")
         self._order = split.order if split else rule.text
         self.occasions = self.obeyed = self.unknown = 0
+
+    @property
+    def told(self) -> bool:
+        """Whether it is told from the step on at which it first speaks."""
+        return self.chance is not None and self._draw < self.chance
 
     def here(self, state: State, actions: Sequence[str], seen: frozenset[str]) -> Here:
         """What it says at a step.
@@ -113,30 +118,56 @@ class Here:
 class Told:
     """The rules of one episode.
 
-    Attributes:
-        was_asked: Whether notes were asked for; if not, nothing was told, whatever was drawn.
+    Args:
+        lines: In the order in which they are told.
+        chances: Chance of each of some rules, by its id.
     """
 
-    def __init__(self, lines: tuple[Line, ...], excluded: int = 0) -> None:
-        self.lines, self.excluded, self.was_asked = lines, excluded, False
+    def __init__(
+        self,
+        lines: tuple[Line, ...],
+        how: Telling,
+        chances: Callable[[Sequence[Rule]], Mapping[str, float]],
+        excluded: int = 0,
+    ) -> None:
+        self.lines, self.excluded = lines, excluded
+        self._how, self._chances = how, chances
         self._now: list[tuple[Line, Here]] = []
         self._actions: Sequence[str] = ()
 
     def notes(self, state: State, prompt: Prompt) -> str:
-        """The told rules whose condition is nearest to what is seen; "" if none is near.
+        """The told rules that speak at this step, as far as there is room; "" if none does.
 
-        Those of other steps are left out: a small model takes any action that is named. Where the
-        prompt lists no actions, a rule by comparison names its own.
+        A rule by comparison speaks where its condition holds exactly; of those in free words, the
+        ones whose condition is nearest to what is seen. Those of other steps are left out: a small
+        model takes any action that is named. Where the prompt lists no actions, a rule by
+        comparison names its own. What is held out has its place in the room, too, so that it
+        changes nothing for others.
         """
-        self._actions, self.was_asked = prompt.actions, True
+        self._actions = prompt.actions
         text = f"{prompt.goal}\n{state.place}\n{state.text}"
         seen = frozenset(similarity.words(text))
         near = [(line, line.here(state, prompt.actions, seen)) for line in self.lines]
-        most = max((here.holds for _, here in near), default=0.0)
-        self._now = [(line, here) for line, here in near if here.holds == most >= _HOLDS]
+        free = [here.holds for line, here in near if line.case is None]
+        least = max(_HOLDS, max(free, default=0.0))
+        here = [one for one in near if one[1].holds >= (least if one[0].case is None else 1.0)]
+        how = self._how
+        chosen = leading((at.text for _, at in here), most=how.told, room=how.tokens)
+        self._now = [here[place] for place in chosen]
+        self._draw([line for line, _ in self._now if line.chance is None])
         said = words(prompt.goal)
-        told = [said.line.format(rule=here.text) for line, here in self._now if line.told]
+        told = [said.line.format(rule=at.text) for line, at in self._now if line.told]
         return "\n".join([said.told, *dict.fromkeys(told)]) if told else ""
+
+    @property
+    def spoke(self) -> list[str]:
+        """Ids of the rules whose condition held at a step so far."""
+        return [line.rule.id for line in self.lines if line.chance is not None]
+
+    def _draw(self, lines: Sequence[Line]) -> None:
+        chances = self._chances([line.rule for line in lines]) if lines else {}
+        for line in lines:
+            line.chance = chances[line.rule.id]
 
     def took(self, action: str, actions: Sequence[str] = ()) -> None:
         """What was done at the step that notes were last asked for; that step is over.
@@ -153,7 +184,10 @@ class Told:
         self._now = []
 
     def uses(self, episode: str) -> tuple[RuleUse, ...]:
-        """What is logged of it."""
+        """What is logged of it: of the rules that spoke at a step, told or held out.
+
+        Where a rule spoke at none, its draw changed nothing, so that episode says nothing of it.
+        """
         return tuple(
             RuleUse(
                 line.rule.id,
@@ -165,6 +199,7 @@ class Told:
                 line.unknown,
             )
             for line in self.lines
+            if line.chance is not None
         )
 
 
@@ -180,7 +215,8 @@ def fetched(
     """The rules that an episode may be told, each by a draw of its own: so their effects part.
 
     Args:
-        exclude: Tasks; what was distilled from attempts at one of them is left out.
+        exclude: Tasks; what was distilled from attempts at them alone is left out, and so are the
+            uses of a rule there.
         until: Newest version of the memory to look at.
 
     Raises:
@@ -194,28 +230,25 @@ def fetched(
     fitting |= {rule.id: rule for rule in usable if rule.id in meant}
     allowed = _allowed(store, fitting, exclude)
     speaking = _speaking(allowed)
-    counts = store.rule_counts(how.success, speaking, until=until)
-    left = how.tokens
+    counts = _counted(store, how.success, speaking, exclude, until)
+    order = ranked(((id, _standing(rule, counts)) for id, rule in speaking.items()), c=how.explore)
+    draws = rng.random(len(order)).tolist()
 
-    def room(id: str) -> bool:
-        nonlocal left
-        size = tokens(speaking[id].text)
-        if size > left:
-            return False
-        left -= size
-        return True
+    def chances(rules: Sequence[Rule]) -> dict[str, float]:
+        tried = [rule.id for rule in rules if rule.status == "candidate"]
+        uses = _used(store, tried, exclude, until)
+        return {
+            rule.id: chance_of(
+                rule.status, drawn(uses.get(rule.id, ())), counts[rule.id].uses, how.holdout
+            )
+            for rule in rules
+        }
 
-    standing = [(id, _standing(rule, counts)) for id, rule in speaking.items()]
-    chosen = best(standing, c=how.explore, most=how.told, room=room)
-    draws = rng.random(len(chosen)).tolist()
-    tried = [id for id in chosen if speaking[id].status == "candidate"]
-    uses = store.rule_uses(tried, until=until) if tried else {}
-    lines = []
-    for id, draw in zip(chosen, draws, strict=True):
-        rule = speaking[id]
-        chance = chance_of(rule.status, drawn(uses.get(id, ())), counts[id].uses, how.holdout)
-        lines.append(Line(rule, task.goal, draw < chance, chance, id in meant))
-    return Told(tuple(lines), len(fitting) - len(allowed))
+    lines = [
+        Line(speaking[id], task.goal, draw, id in meant)
+        for id, draw in zip(order, draws, strict=True)
+    ]
+    return Told(tuple(lines), how, chances, len(fitting) - len(allowed))
 
 
 def chance_of(status: RuleStatus, uses: Sequence[Use], told: int, holdout: float) -> float:
@@ -261,13 +294,40 @@ def _standing(rule: Rule, counts: Mapping[str, RuleCounts]) -> Standing:
     return Standing(rule.entry, known.uses, known.wins)
 
 
+def _used(
+    store: RuleStore, ids: Collection[str], exclude: frozenset[str], until: int | None
+) -> dict[str, list[ScoredUse]]:
+    """The uses of rules at other than these tasks, oldest first."""
+    found = store.rule_uses(ids, until=until) if ids else {}
+    return {id: [one for one in uses if one.task not in exclude] for id, uses in found.items()}
+
+
+def _counted(
+    store: RuleStore,
+    success: float,
+    ids: Collection[str],
+    exclude: frozenset[str],
+    until: int | None,
+) -> Mapping[str, RuleCounts]:
+    """How rules have fared at other than these tasks, as far as it says which are told first."""
+    if not exclude:
+        return store.rule_counts(success, ids, until=until)
+    found = dict[str, RuleCounts]()
+    for id, uses in _used(store, ids, exclude, until).items():
+        scores = [one.score for one in uses if one.use.told]
+        found[id] = RuleCounts(len(scores), sum(is_win(score, success) for score in scores))
+    return found
+
+
 def _allowed(
     store: RuleStore, rules: Mapping[str, Rule], exclude: frozenset[str]
 ) -> dict[str, Rule]:
-    """Those that rest on no attempt at an excluded task, and on enough outside quarantine.
+    """Those that would be there without the excluded tasks, and without what is in quarantine.
 
-    One contrast without a quarantined attempt is enough, or, for a rule that was made of others,
-    two such of different tasks; a rule that was added by hand rests on none.
+    One contrast of another task, without a quarantined attempt, is enough: it gave the same
+    sentence. Not so for a rule that was made of others: it needs two such of different tasks, and
+    none of an excluded one, which would have a part in its wording. A rule that was added by hand
+    rests on none.
     """
     tainted = store.tainted()
     if not exclude and tainted.keys().isdisjoint(rules):
@@ -280,7 +340,8 @@ def _allowed(
         contrasts = [known[one] for one in rule.evidence if one in known]
         bad = set(tainted.get(id, ()))
         clean = {c.task for c in contrasts if bad.isdisjoint((*c.good, *c.bad))}
-        enough = len(clean) >= (2 if rule.parents else 1) or not contrasts
-        if enough and exclude.isdisjoint(c.task for c in contrasts):
+        apart = exclude.isdisjoint(c.task for c in contrasts) or not rule.parents
+        enough = len(clean - exclude) >= (2 if rule.parents else 1) or not contrasts
+        if enough and apart:
             allowed[id] = rule
     return allowed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from jitrl.core.features import (
@@ -9,7 +10,6 @@ from jitrl.core.features import (
     Goal,
     SiteMap,
     Situation,
-    ahead,
     features,
     goal_of,
     parts,
@@ -198,8 +198,8 @@ SITE = SiteMap(
 
 def test_what_lies_one_and_two_pages_behind_an_action_counts() -> None:
     to_shop = "click(<link[Shop]>)"
-    assert ahead(SITE, "home", to_shop, goal_of("cancel it")) == (0.0, 0.5)
-    assert ahead(SITE, "home", to_shop, goal_of("my orders")) == (1.0, 0.0)
+    assert SITE.ahead("home", to_shop, goal_of("cancel it")) == (0.0, 0.5)
+    assert SITE.ahead("home", to_shop, goal_of("my orders")) == (1.0, 0.0)
     step = Situation("cancel", State("", place="home"), "", (to_shop, "wait()"), set())
     shop, wait = features("page", step, SITE, all_of_it)
     assert shop["two ahead",] == 1.0
@@ -208,13 +208,41 @@ def test_what_lies_one_and_two_pages_behind_an_action_counts() -> None:
 
 
 def test_what_the_page_at_hand_offers_as_well_is_not_ahead() -> None:
-    assert ahead(SITE, "home", "click(<link[Shop]>)", goal_of("help")) == (0.0, 0.0)
+    assert SITE.ahead("home", "click(<link[Shop]>)", goal_of("help")) == (0.0, 0.0)
 
 
 def test_an_action_that_stays_or_leads_nowhere_known_has_nothing_ahead() -> None:
     for action in ("click(<link[Home]>)", "click(<link[Help]>)"):
-        assert ahead(SITE, "home", action, goal_of("orders cancel")) == (0.0, 0.0)
+        assert SITE.ahead("home", action, goal_of("orders cancel")) == (0.0, 0.0)
 
 
 def test_the_way_back_is_not_two_pages_ahead() -> None:
-    assert ahead(SITE, "home", "click(<link[Shop]>)", goal_of("home")) == (0.0, 0.0)
+    assert SITE.ahead("home", "click(<link[Shop]>)", goal_of("home")) == (0.0, 0.0)
+
+
+def test_looking_ahead_finds_the_largest_share_wherever_it_lies() -> None:
+    rng = np.random.default_rng(5)
+    said = ["Orders", "My orders", "Cancel order", "Help", "Old orders list", "Settings"]
+    pages = [str(number) for number in range(6)]
+    offered = {
+        page: {f"click(<link[{said[n]}]>)": None for n in rng.choice(6, 3, replace=False)}
+        for page in pages
+    }
+    after = {(page, a): str(rng.choice(pages)) for page in pages for a in offered[page]}
+    site, goal = SiteMap(after, offered), goal_of("cancel my orders")
+
+    def largest(page: str, besides: dict[str, None]) -> float:
+        return max(
+            (goal.share(parts(a).labels) for a in offered[page] if a not in besides), default=0.0
+        )
+
+    seen = set()
+    for page, action in after:
+        first = after[page, action]
+        one = largest(first, offered[page]) if first != page else 0.0
+        behind = [a for a in offered[first] if a not in offered[page] and first != page]
+        beyond = [after[first, a] for a in behind if after[first, a] not in (page, first)]
+        two = max((largest(second, offered[first]) for second in beyond), default=0.0)
+        assert site.ahead(page, action, goal) == (one, two)
+        seen.add((one > 0.0, two > 0.0))
+    assert len(seen) == 4

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
@@ -37,7 +36,7 @@ _DIGIT = re.compile(r"\d")
 _STEM = 4  # characters by which words of a goal and of a label are compared
 _GOAL = 0.7  # most weight of one word of the goal
 _FAINT = 0.05  # words of a goal that tell less are left out
-_PAGES = 20_000  # pages that a map remembers the look of, over all goals
+_GOALS = 1024  # goals whose view of it a map remembers
 
 
 class Situation(NamedTuple):
@@ -95,7 +94,7 @@ class Goal:
     def __init__(self, text: str) -> None:
         self.tokens = frozenset(w for w in words(_CITED.sub(" ", text)) if not _DIGIT.search(w))
         self._text = text.casefold()
-        self._stems = _stems((text,))
+        self.stems = _stems((text,))
         self._masked: dict[str, Masked] = {}
 
     def names(self, value: str) -> bool:
@@ -120,7 +119,7 @@ class Goal:
     def share(self, labels: tuple[str, ...]) -> float:
         """Share of the words of labels that stand in the goal, in [0, 1]."""
         stems = _label_stems(labels)
-        return len(stems & self._stems) / len(stems) if stems else 0.0
+        return len(stems & self.stems) / len(stems) if stems else 0.0
 
     def _mask(self, action: Action) -> Masked:
         seen = [self._value(label) for label in action.labels]
@@ -148,31 +147,87 @@ def _stems(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(word[:_STEM] for text in texts for word in words(text))
 
 
-@dataclass(frozen=True, slots=True)
 class SiteMap:
     """Where actions lead, as far as episodes saw it.
 
-    Attributes:
+    Args:
         after: (page, action) → the page that followed.
         offered: Page → actions seen there.
     """
 
-    after: Mapping[tuple[str, str], str]
-    offered: Mapping[str, Collection[str]]
-    _named: dict[tuple[Goal, str], list[tuple[float, str]]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    def __init__(
+        self, after: Mapping[tuple[str, str], str], offered: Mapping[str, Collection[str]]
+    ) -> None:
+        self.after, self.offered = after, offered
+        self._pages: dict[str, list[str]] = {}
+        self._said: dict[str, list[str]] = {}
+        self._into: dict[str, list[tuple[str, str]]] = {}
+        for page, actions in offered.items():
+            for action in actions:
+                self._pages.setdefault(action, []).append(page)
+                following = after.get((page, action), page)
+                if following != page:
+                    self._into.setdefault(following, []).append((page, action))
+        for action in self._pages:
+            for stem in _label_stems(parts(action).labels):
+                self._said.setdefault(stem, []).append(action)
+        self._named: dict[Goal, _Named] = {}
 
-    def named(self, goal: Goal, page: str, besides: Collection[str]) -> float:
-        """Largest share of a label that the goal names, over the page's actions but ``besides``."""
-        known = self._named.get((goal, page))
+    def ahead(self, page: str, action: str, goal: Goal) -> tuple[float, float]:
+        """Largest share of a label that the goal names, one and two pages behind an action.
+
+        What the page at hand, or the one between, offers as well does not count.
+        """
+        first = self.after.get((page, action))
+        if first is None or first == page:
+            return 0.0, 0.0
+        known = self._named.get(goal)
         if known is None:
-            if len(self._named) >= _PAGES:
+            if len(self._named) >= _GOALS:
                 self._named.clear()
-            shares = ((goal.share(parts(a).labels), a) for a in self.offered.get(page, ()))
-            known = sorted((pair for pair in shares if pair[0] > 0.0), reverse=True)
-            self._named[goal, page] = known
-        return next((share for share, action in known if action not in besides), 0.0)
+            known = self._named[goal] = self._read(goal)
+        here = self.offered.get(page, ())
+        one = next((share for share, a in known.on.get(first, ()) if a not in here), 0.0)
+        two = next(
+            (
+                share
+                for share, a, second in known.behind.get(first, ())
+                if second != page and a not in here
+            ),
+            0.0,
+        )
+        return one, two
+
+    def _read(self, goal: Goal) -> _Named:
+        """What a goal names; few labels share a word with it, so only those are looked at."""
+        on: dict[str, list[tuple[float, str]]] = {}
+        behind: dict[str, list[tuple[float, str, str]]] = {}
+        for action in dict.fromkeys(a for stem in goal.stems for a in self._said.get(stem, ())):
+            share = goal.share(parts(action).labels)
+            for page in self._pages[action]:
+                on.setdefault(page, []).append((share, action))
+        for second, named in on.items():
+            named.sort(reverse=True)
+            for first, action in self._into.get(second, ()):
+                between = self.offered[first]
+                share = next((share for share, a in named if a not in between), 0.0)
+                if share:
+                    behind.setdefault(first, []).append((share, action, second))
+        for reached in behind.values():
+            reached.sort(reverse=True)
+        return _Named(on, behind)
+
+
+class _Named(NamedTuple):
+    """What one goal names of a site, the largest share of a label first.
+
+    Attributes:
+        on: Page → share and action.
+        behind: Page → share, action that leads on, and the page it leads to.
+    """
+
+    on: Mapping[str, Sequence[tuple[float, str]]]
+    behind: Mapping[str, Sequence[tuple[float, str, str]]]
 
 
 @lru_cache(maxsize=65536)
@@ -243,7 +298,7 @@ def features(
             f["page", page, masked.text] = 1.0
             f["form", offered, masked.form] = 1.0
             f["last", last, masked.text] = 0.5
-            one, two = ahead(site, page, action, goal)
+            one, two = site.ahead(page, action, goal)
             if one:
                 f["ahead",] = 2.0 * one
             if two:
@@ -304,20 +359,3 @@ def _of_reading(action: Action, read: str) -> dict[Feature, float]:
     if action.verb in before:
         f["as read",] = 2.0
     return f
-
-
-def ahead(site: SiteMap, page: str, action: str, goal: Goal) -> tuple[float, float]:
-    """Largest share of a label that the goal names, one and two pages behind an action.
-
-    What the page at hand, or the one between, offers as well does not count.
-    """
-    first = site.after.get((page, action))
-    if first is None or first == page:
-        return 0.0, 0.0
-    here, between = site.offered.get(page, ()), site.offered.get(first, ())
-    one, two = site.named(goal, first, here), 0.0
-    for a in between:
-        second = site.after.get((first, a))
-        if second is not None and second not in (page, first) and a not in here:
-            two = max(two, site.named(goal, second, between))
-    return one, two

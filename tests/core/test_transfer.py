@@ -12,6 +12,7 @@ from scipy import optimize
 
 from jitrl.core.transfer import (
     STRENGTHS,
+    Block,
     Choice,
     Design,
     fitted,
@@ -43,6 +44,10 @@ def made(seed: int, tasks: int = 8, steps: int = 3) -> list[list[Choice]]:
     return [[choice() for _ in range(steps)] for _ in range(tasks)]
 
 
+def columns(tasks: list[list[Choice]]) -> Design:
+    return Design([Block(choices) for choices in tasks])
+
+
 def by_name(design: Design, w: np.ndarray) -> dict[tuple[str, ...], float]:
     return dict(zip(design.place, w.tolist(), strict=True))
 
@@ -57,7 +62,7 @@ def test_the_logarithms_of_a_softmax_by_hand() -> None:
 
 
 def test_the_loss_of_one_choice_by_hand() -> None:
-    design = Design([[Choice(np.log([0.25, 0.75]), 0, [{("x",): 2.0}, {("y",): 1.0}])]])
+    design = columns([[Choice(np.log([0.25, 0.75]), 0, [{("x",): 2.0}, {("y",): 1.0}])]])
     w = np.array([0.5, 0.0])
     p = 0.25 * exp(1.0) / (0.25 * exp(1.0) + 0.75)
     loss, slope = design.loss(w, whole(design))
@@ -67,7 +72,7 @@ def test_the_loss_of_one_choice_by_hand() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gradient_is_that_of_finite_differences(seed: int) -> None:
-    design = Design(made(seed))
+    design = columns(made(seed))
     rng = np.random.default_rng(seed)
     w, weight = rng.normal(size=len(design.place)), rng.random(len(design.task))
     _, slope = design.loss(w, weight)
@@ -80,7 +85,7 @@ def test_the_gradient_is_that_of_finite_differences(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_fit_is_the_minimum(seed: int) -> None:
-    design = Design(made(seed, tasks=20))
+    design = columns(made(seed, tasks=20))
     w = fitted(design, whole(design))
     loss, slope = design.loss(w, whole(design))
     assert np.abs(slope).max() < 1e-3
@@ -95,7 +100,7 @@ def test_the_fit_is_the_minimum(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_fit_is_scipys_minimum(seed: int) -> None:
-    design = Design(made(seed, tasks=20))
+    design = columns(made(seed, tasks=20))
     found = optimize.minimize(
         design.loss, np.zeros(len(design.place)), (whole(design),), "L-BFGS-B", jac=True
     )
@@ -108,15 +113,15 @@ def test_the_fit_is_scipys_minimum(seed: int) -> None:
 @given(st.integers(0, 1000), st.randoms(use_true_random=False))
 def test_the_fit_does_not_depend_on_the_order_of_the_tasks(seed: int, shuffler: object) -> None:
     tasks = made(seed)
-    one = Design(tasks)
+    one = columns(tasks)
     shuffler.shuffle(tasks)  # type: ignore[attr-defined]
-    other = Design(tasks)
+    other = columns(tasks)
     mine, theirs = (by_name(d, fitted(d, whole(d))) for d in (one, other))
     assert mine == {name: pytest.approx(theirs[name], abs=5e-3) for name in mine}
 
 
 def test_a_fit_that_starts_elsewhere_ends_at_the_same_place() -> None:
-    design = Design(made(1))
+    design = columns(made(1))
     start = np.full(len(design.place), 3.0)
     assert fitted(design, whole(design), start) == pytest.approx(
         fitted(design, whole(design)), abs=5e-3
@@ -126,7 +131,7 @@ def test_a_fit_that_starts_elsewhere_ends_at_the_same_place() -> None:
 
 def test_the_ridge_keeps_a_single_choice_from_going_too_far() -> None:
     choice = Choice(np.log([0.5, 0.5]), 0, [{("x",): 1.0}, {}])
-    small, large = (Design([[choice] * n]) for n in (1, 50))
+    small, large = (columns([[choice] * n]) for n in (1, 50))
     [w], [more] = fitted(small, whole(small)), fitted(large, whole(large))
     assert 0.3 * w == pytest.approx(1.0 / (1.0 + exp(w)), abs=1e-3)  # ridge against evidence
     assert 0.0 < w < 1.2 < more < 10.0
@@ -134,7 +139,7 @@ def test_the_ridge_keeps_a_single_choice_from_going_too_far() -> None:
 
 def test_what_is_left_out_of_a_fit_does_not_count() -> None:
     tasks = made(2)
-    both, alone = Design(tasks), Design(tasks[:4])
+    both, alone = columns(tasks), columns(tasks[:4])
     w = fitted(both, (both.task < 4).astype(float))
     found = by_name(both, w)
     for name, value in by_name(alone, fitted(alone, whole(alone))).items():
@@ -143,7 +148,7 @@ def test_what_is_left_out_of_a_fit_does_not_count() -> None:
 
 def test_with_nothing_learned_the_prior_is_left_as_it_is() -> None:
     tasks = made(3)
-    design = Design(tasks)
+    design = columns(tasks)
     p = design.log_probabilities(design.scores(np.zeros(len(design.place))))
     assert p == pytest.approx(np.concatenate([c.z for task in tasks for c in task]))
     assert not design.gains(np.zeros(len(design.place)), np.arange(8)).any()
@@ -153,7 +158,7 @@ def test_what_all_candidates_share_changes_no_probability() -> None:
     z = log_softmax(np.array([0.3, -0.2, 1.0]))
     lone = [{("x",): 1.0}, {("y",): 1.0}, {}]
     shared = [f | {("s",): 2.0} for f in lone]
-    one, other = Design([[Choice(z, 0, lone)]]), Design([[Choice(z, 0, shared)]])
+    one, other = columns([[Choice(z, 0, lone)]]), columns([[Choice(z, 0, shared)]])
     w, more = (by_name(d, fitted(d, whole(d))) for d in (one, other))
     assert more["s",] == pytest.approx(0.0, abs=1e-9)
     assert {name: more[name] for name in w} == {n: pytest.approx(v) for n, v in w.items()}
@@ -167,7 +172,7 @@ def test_a_constant_on_all_logits_changes_nothing() -> None:
 def test_gains_are_those_of_a_choice_by_hand() -> None:
     found = [{("x",): 1.0}, {("y",): 1.0}]
     one, other = Choice(np.log([0.5, 0.5]), 0, found), Choice(np.log([0.5, 0.5]), 1, found)
-    design = Design([[one, other], [one]])
+    design = columns([[one, other], [one]])
     gains = design.gains(np.array([2.0, 0.0]), np.array([1, 0]))
     for k, c in enumerate(STRENGTHS.tolist()):
         up = 2.0 * c - log((exp(2.0 * c) + 1.0) / 2.0)
@@ -263,7 +268,7 @@ def test_a_group_is_what_is_like_its_first() -> None:
 
 def test_held_out_tasks_are_predicted_without_themselves_and_without_their_group() -> None:
     tasks = made(4, tasks=12)
-    design = Design(tasks)
+    design = columns(tasks)
     goals = [frozenset({f"g{i // 3}"}) for i in range(12)]
     w = fitted(design, whole(design))
     near, gains = trials(design, likeness(goals, {f"g{i}": 1.0 for i in range(4)}), w)
@@ -277,7 +282,7 @@ def test_held_out_tasks_are_predicted_without_themselves_and_without_their_group
 
 
 def test_one_task_or_one_group_alone_is_not_tried_on_others() -> None:
-    design = Design(made(5, tasks=1))
+    design = columns(made(5, tasks=1))
     near, gains = trials(design, np.ones((1, 1)), fitted(design, whole(design)))
     assert (near.shape, gains.shape) == ((0,), (0, len(STRENGTHS)))
     assert strength(near, gains, 1.0) == 0.0

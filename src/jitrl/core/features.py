@@ -275,15 +275,38 @@ def features(
     Args:
         telling: How much a word of a goal tells, in [0, 1].
     """
+    return assembled(kind, step, heard(step.goal, telling), beyond(kind, step, site))
+
+
+def heard(goal: str, telling: Callable[[str], float]) -> list[tuple[str, float]]:
+    """The words of a goal that tell enough, and their weights."""
+    tokens = sorted(goal_of(goal).tokens)
+    return [(t, weight) for t in tokens if (weight := _GOAL * telling(t)) > _FAINT]
+
+
+def beyond(kind: Kind, step: Situation, site: SiteMap) -> list[tuple[float, float]]:
+    """What lies one and two pages behind each action, shape [A]; nothing where there are none."""
+    if kind != "page":
+        return []
+    goal, page = goal_of(step.goal), step.state.place
+    return [site.ahead(page, action, goal) for action in step.actions]
+
+
+def assembled(
+    kind: Kind,
+    step: Situation,
+    tokens: Sequence[tuple[str, float]],
+    known: Sequence[tuple[float, float]],
+) -> list[dict[Feature, float]]:
+    """``features``, of what ``heard`` and ``beyond`` give."""
     goal = goal_of(step.goal)
     of_page = step.actions[: len(step.actions) - step.joined]
     offered = ",".join(sorted({_head(action) for action in of_page}))
-    tokens = [(t, weight) for t in sorted(goal.tokens) if (weight := _GOAL * telling(t)) > _FAINT]
     page, found = step.state.place, []
     last = goal.masked(step.last).text if step.last else ""
     joined = (known.labels for known in map(parts, step.actions) if len(known.labels) > 1)
     held = tuple(dict.fromkeys(labels[0] for labels in joined))
-    for action in step.actions:
+    for place, action in enumerate(step.actions):
         masked, verb = goal.masked(action), parts(action).verb
         f: dict[Feature, float] = {("verb", offered, verb): 1.0}
         if masked.named:
@@ -298,7 +321,7 @@ def features(
             f["page", page, masked.text] = 1.0
             f["form", offered, masked.form] = 1.0
             f["last", last, masked.text] = 0.5
-            one, two = site.ahead(page, action, goal)
+            one, two = known[place]
             if one:
                 f["ahead",] = 2.0 * one
             if two:

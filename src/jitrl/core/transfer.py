@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +49,43 @@ class Choice:
     features: Sequence[Mapping[Feature, float]]
 
 
+class Block:
+    """The choices of one task as columns, one line for each candidate.
+
+    Attributes:
+        names: Its features, in the order in which they come.
+        lines, columns, values: Of each value that is not 0, its line, the place of its feature in
+            ``names``, and itself.
+        starts, chosen: First line of each choice, and the line of what was done.
+        z: The frozen model's log-probabilities, one for each line.
+    """
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        place: dict[Feature, int] = {}
+        lines, columns, values = list[int](), list[int](), list[float]()
+        starts, chosen = list[int](), list[int]()
+        line = 0
+        for choice in choices:
+            starts.append(line)
+            chosen.append(line + choice.chosen)
+            for found in choice.features:
+                lines += [line] * len(found)
+                columns += [place.setdefault(name, len(place)) for name in found]
+                values += found.values()
+                line += 1
+        self.names = tuple(place)
+        self.lines, self.columns = np.array(lines, np.intp), np.array(columns, np.intp)
+        self.values = np.array(values)
+        self.starts, self.chosen = np.array(starts, np.intp), np.array(chosen, np.intp)
+        self.z = np.concatenate([c.z for c in choices]) if choices else np.zeros(0)
+
+    def valued(self, values: np.ndarray) -> Block:
+        """The same with other values."""
+        other = copy(self)
+        other.values = values
+        return other
+
+
 class Design:
     """Choices of many tasks as columns, one line for each candidate: L lines, C choices.
 
@@ -56,27 +94,26 @@ class Design:
         task: Number of each choice's task, shape [C].
     """
 
-    def __init__(self, tasks: Sequence[Sequence[Choice]]) -> None:
+    def __init__(self, tasks: Sequence[Block]) -> None:
         self.place: dict[Feature, int] = {}
-        lines, columns, values = list[int](), list[int](), list[float]()
-        starts, chosen, task, z = list[int](), list[int](), list[int](), list[np.ndarray]()
-        line = 0
-        for number, choices in enumerate(tasks):
-            for choice in choices:
-                starts.append(line)
-                chosen.append(line + choice.chosen)
-                task.append(number)
-                z.append(choice.z)
-                for found in choice.features:
-                    lines += [line] * len(found)
-                    columns += [self.place.setdefault(name, len(self.place)) for name in found]
-                    values += found.values()
-                    line += 1
-        self.task = np.array(task, np.intp)
-        self._lines, self._columns = np.array(lines, np.intp), np.array(columns, np.intp)
-        self._values, self._z = np.array(values), np.concatenate(z) if z else np.zeros(0)
-        self._starts, self._chosen = np.array(starts, np.intp), np.array(chosen, np.intp)
-        self._choice = np.repeat(np.arange(len(starts)), np.diff([*starts, line]))
+        place = self.place
+        columns = [
+            np.array([place.setdefault(name, len(place)) for name in block.names], np.intp)[
+                block.columns
+            ]
+            for block in tasks
+        ]
+        line = np.cumsum([0, *(len(block.z) for block in tasks)])
+        self.task = np.repeat(np.arange(len(tasks)), [len(block.starts) for block in tasks])
+        self._columns = np.concatenate(columns)
+        self._values = np.concatenate([block.values for block in tasks])
+        self._z = np.concatenate([block.z for block in tasks])
+        self._lines, self._starts, self._chosen = (
+            np.concatenate([of + at for of, at in zip(those, line, strict=False)])
+            for those in zip(*((b.lines, b.starts, b.chosen) for b in tasks), strict=True)
+        )
+        sizes = np.diff(np.append(self._starts, line[-1]))
+        self._choice = np.repeat(np.arange(len(self._starts)), sizes)
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """``w f`` of each line, shape [L]."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jitrl.core.features import Feature, Situation
-from jitrl.memory.lessons import Fit, choices
+from jitrl.memory.lessons import Fit
 from jitrl.ports import Outline
 from jitrl.types import Decision, Weighed
 
@@ -121,7 +121,7 @@ def _teachers(
     took: dict[Feature, dict[str, None]] = {name: {} for name in names}
     left: dict[Feature, dict[str, None]] = {name: {} for name in names}
     for path in fit.paths:
-        for choice in choices(fit, journal(path.episode), path):
+        for choice in fit.choices(journal(path.episode), path):
             for place, found in enumerate(choice.features):
                 for name in took.keys() & found.keys():
                     (took if place == choice.chosen else left)[name][path.episode] = None

@@ -18,11 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from jitrl.core import transfer
-from jitrl.core.features import Feature, Kind, SiteMap, Situation, features, goal_of, parts
-from jitrl.core.readings import asked, collected, readings
+from jitrl.core.features import Feature, SiteMap, Situation, features, goal_of
+from jitrl.core.readings import readings as told_in
 from jitrl.core.transfer import Choice, Design
 from jitrl.memory.paths import Path, loops, path
-from jitrl.ports import Asked, Outline
+from jitrl.memory.precedents import Precedent, kind_of
+from jitrl.ports import Outline
 from jitrl.types import Lesson, Row
 
 _NEW = 0.1  # share of the paths that may be new before the fit is made again
@@ -93,6 +94,11 @@ class Fit:
         """Features of each action of a step, shape [A]."""
         return features(kind_of(declared, here.state.place), here, self.site, self.tells)
 
+    def choices(self, outline: Outline, path: Path) -> list[Choice]:
+        """The choices of a solved task's episode on its path."""
+        told = self.readings.get(outline.task, {})
+        return Precedent(outline, path, told, self.temperature).choices(self.site, self.tells)
+
 
 class _Best(NamedTuple):
     """The path of a task, and the newest episode in which each of its actions changed nothing."""
@@ -129,6 +135,8 @@ class Lessons:
         self._due: tuple[int, tuple[_Best, ...]] | None = None
         self._fit: Fit | None = None
         self._outlines: dict[str, Outline] = {}  # of the episodes of the last fit
+        self._precedents: dict[str, Precedent] = {}  # the same, read as the fit needs them
+        self._site = SiteMap({}, {})
 
     def take_in(self, rows: Sequence[Row]) -> None:
         """The trusted rows of an episode, all of them."""
@@ -202,7 +210,7 @@ class Lessons:
                 key = row.state.place, row.action
                 self._after.setdefault(key, (row.next_state.place, row.version))
 
-    def _site(self, version: int, outlines: Sequence[Outline]) -> SiteMap:
+    def _mapped(self, version: int, outlines: Sequence[Outline]) -> SiteMap:
         """The map as of a version, with all that the solved tasks' pages offered."""
         offered: dict[str, dict[str, None]] = {
             page: {a: None for a, seen in actions.items() if seen <= version}
@@ -214,7 +222,9 @@ class Lessons:
                     here = offered.setdefault(step.state.place, {})
                     here.update((c.action, None) for c in step.candidates)
         after = {key: page for key, (page, seen) in self._after.items() if seen <= version}
-        return SiteMap(after, offered)
+        if (after, offered) != (self._site.after, self._site.offered):
+            self._site = SiteMap(after, offered)
+        return self._site
 
     def _readings(self, outline: Outline, idle: Mapping[str, str]) -> dict[str, str]:
         """What actions of a task told that changed nothing; nothing where its codec tells none."""
@@ -223,11 +233,18 @@ class Lessons:
         found: dict[str, str] = {}
         for key in dict.fromkeys(idle.values()):
             other = self._journal(key)
-            for step, text in reversed(readings(other.info, len(other.steps))):
+            for step, text in reversed(told_in(other.info, len(other.steps))):
                 action = other.steps[step].action
                 if idle.get(action) == key:
                     found[action] = text
         return found
+
+    def _precedent(self, outline: Outline, path: Path, told: Mapping[str, str]) -> Precedent:
+        """That of the last fit, if it is of the same path."""
+        known = self._precedents.get(path.episode)
+        if known is not None and (known.path, known.told) == (path, told):
+            return known
+        return Precedent(outline, path, told, self._temperature)
 
     def _fitted(self, version: int, best: Sequence[_Best]) -> Fit | None:
         before = self._outlines  # an episode that was committed stays as it is
@@ -239,7 +256,13 @@ class Lessons:
         if len(known) < _FEWEST:
             return None
         outlines = [outline for _, outline in known]
-        goals = [goal_of(goal_text(outline.info, outline.task)).tokens for outline in outlines]
+        readings = {b.task: self._readings(outline, b.idle) for b, outline in known}
+        self._precedents = {
+            b.path.episode: self._precedent(outline, b.path, readings[b.task])
+            for b, outline in known
+        }
+        precedents = self._precedents.values()
+        goals = [goal_of(one.goal).tokens for one in precedents]
         count: dict[str, int] = {}
         for goal in goals:
             for token in goal:
@@ -250,88 +273,18 @@ class Lessons:
             goals={b.task: goal for (b, _), goal in zip(known, goals, strict=True)},
             near=np.zeros(0),
             gains=np.zeros((0, len(transfer.STRENGTHS))),
-            site=self._site(version, outlines),
+            site=self._mapped(version, outlines),
             telling=telling,
             unheard=math.log(len(goals) + 2) + 0.1,
             paths=tuple(b.path for b, _ in known),
-            readings={b.task: self._readings(outline, b.idle) for b, outline in known},
+            readings=readings,
             temperature=self._temperature,
         )
-        design = Design([choices(unfitted, outline, b.path) for b, outline in known])
+        design = Design([one.block(unfitted.site, unfitted.tells) for one in precedents])
         w = transfer.fitted(design, np.ones(len(design.task)))
         near, gains = transfer.trials(design, transfer.likeness(goals, telling), w)
         weight = dict(zip(design.place, w.tolist(), strict=True))
         return replace(unfitted, weight=weight, near=near, gains=gains)
-
-
-def goal_text(info: Mapping[str, object], task: str) -> str:
-    """The goal of a journaled episode: what was noted of it, else its task."""
-    return str(info.get("goal") or task)
-
-
-def kind_of(declared: object, place: str) -> Kind:
-    """The kind of features that a codec declared; without one, pages are what has a place."""
-    if declared == "page" or declared == "words":
-        return declared
-    return "page" if place else "words"
-
-
-def choices(fit: Fit, outline: Outline, path: Path) -> list[Choice]:
-    """The choices of an episode on its path, as if it had taken no other steps.
-
-    What was read of its task, and the path has a use for, is read where that is first offered.
-    """
-    found, taken, read = [], list[str](), list[str]()
-    goal, declared = goal_text(outline.info, outline.task), outline.info.get("features")
-    own = dict(readings(outline.info, len(outline.steps)))
-    unread = _useful(fit.readings.get(outline.task, {}), [outline.steps[i] for i in path.steps])
-    for i in path.steps:
-        step = outline.steps[i]
-        candidates = sorted(step.candidates, key=lambda c: c.source == "memory")
-        actions = [c.action for c in candidates]
-        z = np.array([c.logit for c in candidates]) / fit.temperature
-        for action in (*(a for a in unread if a in actions), step.action):
-            if action in actions:
-                here = Situation(
-                    goal,
-                    step.state,
-                    taken[-1] if taken else "",
-                    actions,
-                    frozenset(taken),
-                    sum(c.source == "memory" for c in candidates),
-                    collected(read),
-                )
-                chosen = actions.index(action)
-                found.append(Choice(transfer.log_softmax(z), chosen, fit.features(here, declared)))
-            text = unread.pop(action, None) or (own.get(i) if action == step.action else None)
-            if text:
-                read.append(text)
-            taken.append(action)
-    return found
-
-
-def _useful(told: Mapping[str, str], path: Sequence[Asked]) -> dict[str, str]:
-    """The readings that tell an action of the path from others, but those that the path read."""
-    did = {step.action for step in path}
-    return {
-        action: text
-        for action, text in told.items()
-        if action not in did and any(_tells_apart(text, step) for step in path)
-    }
-
-
-def _tells_apart(text: str, step: Asked) -> bool:
-    """Whether a reading says of an action what it does not say of another of the same verb.
-
-    The refusal "the door is closed" says the same of all doors.
-    """
-    chosen = parts(step.action)
-    said = {
-        asked(text, found.labels[0])
-        for c in step.candidates
-        if (found := parts(c.action)).labels and found.verb == chosen.verb
-    }
-    return len(said) > 1 and any(asked(text, label) for label in chosen.labels[:1])
 
 
 def _teaches(outline: Outline, path: Path) -> bool:

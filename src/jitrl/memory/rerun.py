@@ -14,7 +14,7 @@ from jitrl.core.features import Situation
 from jitrl.core.readings import read_before, readings
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
-from jitrl.memory.lessons import goal_text
+from jitrl.memory.precedents import goal_text
 from jitrl.memory.session import Session
 from jitrl.memory.stream import changes
 from jitrl.memory.view import Lens, View

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -22,17 +22,31 @@ def walked(value: T, change: Callable[[str], str]) -> T:
 
     Keys of mappings count as texts. The id of a rule whose text changes becomes that of its text.
     """
-    return cast(T, _walked(value, change))
+    return cast(T, _walked(value, _Changed(change).__getitem__))
+
+
+class _Changed(dict[str, str]):
+    """Text → what it is changed to; the actions of a record stand in it many times."""
+
+    def __init__(self, change: Callable[[str], str]) -> None:
+        super().__init__()
+        self._change = change
+
+    def __missing__(self, text: str) -> str:
+        changed = self[text] = self._change(text)
+        return changed
 
 
 def _walked(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         changed = change(value)
         return value if changed == value else changed
-    if value is None or isinstance(value, int | float | bytes):
+    if value is None or isinstance(value, (int, float, bytes)):
         return value
+    if hasattr(type(value), "__dataclass_fields__"):
+        return _fields(value, change)
     if isinstance(value, Neighbors):
-        actions = [change(action) for action in value.action]
+        actions = list(map(change, value.action))
         same = actions == value.action
         return value if same else Neighbors(actions, value.numbers, value.rows)
     if isinstance(value, Mapping):
@@ -44,8 +58,6 @@ def _walked(value: Any, change: Callable[[str], str]) -> Any:
             return value
         named = getattr(type(value), "_make", None)
         return named(items) if named else type(value)(items)
-    if is_dataclass(value) and not isinstance(value, type):
-        return _fields(value, change)
     return value
 
 

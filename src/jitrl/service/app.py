@@ -29,6 +29,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 _SWEEP = 60.0  # seconds
+_THRESHOLDS = 10_000, 10, 1_000_000  # garbage collection: what lasts is left to each sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class Bounds:
         rate: Requests a second for each key; 0 for no limit.
         strangers: Requests a second without a usable key, for each address; 0 for no limit.
         workers: Threads that write and look things up.
-        is_alone: Whether the process does nothing else. The memories are then left out of garbage
-            collection once they are read: going through them would hold up answers.
+        is_alone: Whether the process does nothing else. What lasts is then looked through for
+            garbage once a minute, and once only: going through all of it would hold up answers.
     """
 
     body: int = 4 * 2**20
@@ -85,9 +86,11 @@ class Service:
         """Read all memories, then close idle episodes now and then."""
         self.failed = await self.done(self.tenants.warm)
         if self.bounds.is_alone:
-            gc.collect()
-            gc.freeze()
+            gc.set_threshold(*_THRESHOLDS)
         while True:
+            if self.bounds.is_alone:
+                gc.collect()
+                gc.freeze()
             await asyncio.sleep(_SWEEP)
             await self.done(self.tenants.sweep)
 

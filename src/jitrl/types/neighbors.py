@@ -135,7 +135,8 @@ class Neighbors(Sequence[Neighbor]):
         for whole in (_TAKEN, _STATE):
             columns[whole] = list(map(int, columns[whole]))
         columns[_TRUSTED] = list(map(bool, columns[_TRUSTED]))
-        rows = [tuple(filter(None, ids)) for ids in self.rows.T.tolist()]
+        empty = np.count_nonzero(self.rows == 0, axis=0).tolist()
+        rows = [tuple(ids[n:]) for ids, n in zip(self.rows.T.tolist(), empty, strict=True)]
         before, after = columns[: _ROWS - 1], columns[_ROWS - 1 :]
         return zip(self.action, *before, rows, *after, strict=True)
 

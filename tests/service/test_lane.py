@@ -86,3 +86,40 @@ def test_closing_waits_for_what_runs_and_drops_what_waits():
 
 def threads(name):
     return sum(t.name == name for t in threading.enumerate())
+
+
+def test_what_is_left_of_a_call_and_takes_long_lets_others_pass_but_none_of_its_key():
+    lane, began, go = Lane("t", 4, patience=LONG), threading.Event(), threading.Event()
+    passed, same = threading.Event(), threading.Event()
+
+    def rest():
+        began.set()
+        go.wait(LONG)
+
+    lane.submit(lambda: [rest], "mine")
+    assert began.wait(LONG)
+    lane.submit(same.set, "mine")
+    lane.submit(passed.set, "other")
+    assert passed.wait(LONG)
+    assert not same.wait(0.2)
+    go.set()
+    assert same.wait(LONG)
+    lane.close()
+
+
+def test_who_waited_before_the_long_part_began_passes_too():
+    lane, began, go, rest = (
+        Lane("t", 2, patience=LONG),
+        threading.Event(),
+        threading.Event(),
+        threading.Event(),
+    )
+    passed = threading.Event()
+    lane.submit(lambda: (began.set(), go.wait(LONG)) and [lambda: rest.wait(LONG)], "mine")
+    assert began.wait(LONG)
+    lane.submit(passed.set, "other")
+    assert not passed.wait(0.2)
+    go.set()
+    assert passed.wait(LONG)
+    rest.set()
+    lane.close()

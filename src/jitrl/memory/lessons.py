@@ -172,6 +172,11 @@ class Lessons:
         """Failed attempts at a task that was not solved yet."""
         return 0 if task in self._best else self._failures.get(task, 0)
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the next call of ``fit`` makes one."""
+        return self._due is not None
+
     def fit(self) -> Fit | None:
         """The last fit that was due; ``None`` as long as too few tasks can teach."""
         if self._due is not None:

@@ -160,6 +160,17 @@ class View:
                 self.version = head
         self._warn()
 
+    @property
+    def is_fit_due(self) -> bool:
+        """Whether lessons will be fitted before the next decision."""
+        return self.lessons is not None and self.lessons.is_due
+
+    def fit(self) -> None:
+        """Fit lessons now, if that is due."""
+        with self.lock:
+            if self.lessons is not None:
+                self.lessons.fit()
+
     def scored_by(self, scorer: str) -> None:
         """Logits of this scope come from ``scorer``; a second one is warned of."""
         with self.lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import sys
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
@@ -29,7 +30,8 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 _SWEEP = 60.0  # seconds
-_THRESHOLDS = 10_000, 10, 1_000_000  # garbage collection: what lasts is left to each sweep
+_THRESHOLDS = 2_000, 5, 1_000_000  # garbage collection: what lasts is left to each sweep
+_SWITCH = 0.0005  # seconds that a thread which computes may hold up those that answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Bounds:
         workers: Threads that write and look things up.
         is_alone: Whether the process does nothing else. What lasts is then looked through for
             garbage once a minute, and once only: going through all of it would hold up answers.
+            And threads take turns more often, as those that answer compute less than others.
     """
 
     body: int = 4 * 2**20
@@ -87,6 +90,7 @@ class Service:
         self.failed = await self.done(self.tenants.warm)
         if self.bounds.is_alone:
             gc.set_threshold(*_THRESHOLDS)
+            sys.setswitchinterval(_SWITCH)
         while True:
             if self.bounds.is_alone:
                 gc.collect()

@@ -183,7 +183,9 @@ class Desk:
         """Read all scopes, so that the first decisions need not; returns how many."""
         scopes = self.lookup.scopes()
         for scope in scopes:
-            self.memory.agent.view(scope).refresh()
+            view = self.memory.agent.view(scope)
+            view.refresh()
+            view.fit()
         return len(scopes)
 
     def close(self) -> None:

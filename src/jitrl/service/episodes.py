@@ -6,7 +6,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 
 from jitrl import given
 from jitrl.api import JitRL
@@ -134,8 +135,19 @@ class Episodes:
         running = self._must_run(key)
         call = Call(state, candidates, allowed=allowed, step=step, scorer=scorer)
         running.put(call)
-        self._lane.submit(running.work)
+        self._lane.submit(partial(self._work, running), running.episode.scope)
         return call
+
+    def _work(self, running: Running) -> list[Callable[[], None]]:
+        """Run the oldest call that waits; where lessons must be fitted first, others may pass."""
+        due: list[Callable[[], None]] = []
+        try:
+            if not running.episode.holdout:
+                due = self.memory.agent.take_in(running.episode.scope)
+        finally:
+            if not due:
+                running.work()
+        return [partial(running.work, due)] if due else []
 
     def decide(
         self,

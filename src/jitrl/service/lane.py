@@ -2,18 +2,34 @@
 
 Calls that compute hold Python's interpreter lock: threads of them that run side by side get less
 done than one, and each answer takes longer. So there is another thread only while the calls that
-run are held up, as where a memory is read again.
+run are held up, as where a memory is read again, or say that they take long, as where lessons are
+fitted.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 _log = logging.getLogger(__name__)
+
+Call = Callable[[], Sequence[Callable[[], None]] | None]
+"""Returns what is left of it and takes long, so that others may pass; ``None`` if nothing is."""
+
+
+class _Waiting(NamedTuple):
+    call: Call
+    key: str | None
+
+
+class _Running(NamedTuple):
+    began: float
+    key: str | None
 
 
 class Lane:
@@ -28,14 +44,17 @@ class Lane:
 
     def __init__(self, name: str, most: int, *, patience: float = 0.1, idle: float = 1.0) -> None:
         self._name, self._most, self._patience, self._idle = name, most, patience, idle
-        self._calls: deque[Callable[[], None]] = deque()
+        self._calls: deque[_Waiting] = deque()
         self._turn = threading.Condition()
-        self._running: dict[int, float] = {}  # thread → when its call began
+        self._running: dict[int, _Running] = {}  # by thread
         self._threads = self._waiting = 0
         self._is_over = False
 
-    def submit(self, call: Callable[[], None]) -> None:
+    def submit(self, call: Call, key: str | None = None) -> None:
         """Have ``call`` run; what it raises is logged.
+
+        Args:
+            key: What it needs for itself: it passes no call of the same key, however slow.
 
         Raises:
             RuntimeError: If the lane was closed.
@@ -43,12 +62,8 @@ class Lane:
         with self._turn:
             if self._is_over:
                 raise RuntimeError(f"lane {self._name!r} was closed")
-            self._calls.append(call)
-            if self._waiting:
-                self._turn.notify()
-            elif self._threads == 0 or (self._threads < self._most and self._is_held_up()):
-                self._threads += 1
-                threading.Thread(target=self._work, name=self._name, daemon=True).start()
+            self._calls.append(_Waiting(call, key))
+            self._wake()
 
     def close(self) -> None:
         """Wait for the calls that run; those that wait are dropped. May be called twice."""
@@ -58,31 +73,61 @@ class Lane:
             self._turn.notify_all()
             self._turn.wait_for(lambda: not self._running)
 
+    def _wake(self) -> None:
+        """Have a thread look for a call, another one if all are held up."""
+        if self._waiting:
+            self._turn.notify()
+        elif self._threads == 0 or (
+            self._threads < self._most
+            and len(self._running) == self._threads
+            and self._is_held_up()
+        ):
+            self._threads += 1
+            threading.Thread(target=self._work, name=self._name, daemon=True).start()
+
     def _is_held_up(self) -> bool:
-        """Whether every thread has been at its call for too long."""
+        """Whether each call that runs has been at it for too long."""
         late = time.monotonic() - self._patience
-        return len(self._running) == self._threads and max(self._running.values()) < late
+        return all(running.began < late for running in self._running.values())
 
     def _work(self) -> None:
         while (call := self._next()) is not None:
             try:
-                call()
+                for rest in call() or ():
+                    self._let_pass()
+                    rest()
             except Exception:  # noqa: BLE001 - the thread serves all others, too
                 _log.exception("a call failed in lane %r", self._name)
 
-    def _next(self) -> Callable[[], None] | None:
+    def _let_pass(self) -> None:
+        """What this thread runs takes long."""
+        me = threading.get_ident()
+        with self._turn:
+            self._running[me] = _Running(-math.inf, self._running[me].key)
+            if self._calls:
+                self._wake()
+
+    def _next(self) -> Call | None:
         """The next call, once there is one; ``None`` if this thread is to end."""
         me = threading.get_ident()
         with self._turn:
             if self._running.pop(me, None) is not None and self._is_over:
                 self._turn.notify_all()
             self._waiting += 1
-            while not (self._calls or self._is_over):
+            while (found := self._first()) is None and not self._is_over:
                 if not self._turn.wait(self._idle) and not self._calls and self._threads > 1:
                     break
             self._waiting -= 1
-            if not self._calls:
+            if found is None:
                 self._threads -= 1
                 return None
-            self._running[me] = time.monotonic()
-            return self._calls.popleft()
+            self._calls.remove(found)
+            self._running[me] = _Running(time.monotonic(), found.key)
+            return found.call
+
+    def _first(self) -> _Waiting | None:
+        """The first call that may run now."""
+        if not (self._calls and self._is_held_up()):
+            return None
+        taken = {running.key for running in self._running.values()} - {None}
+        return next((waiting for waiting in self._calls if waiting.key not in taken), None)

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -195,11 +195,19 @@ class Running:
             self._next += call.number == self._next
             self._queue.append(call)
 
-    def work(self) -> None:
-        """Run the oldest call that waits; another thread may have done so."""
-        with self.lock:
-            if self._queue:
-                self._run(self._queue.popleft())
+    def work(self, before: Iterable[Callable[[], None]] = ()) -> None:
+        """Run the oldest call that waits; another thread may have done so.
+
+        Args:
+            before: What is to be done ahead of it; it is run even if that fails.
+        """
+        try:
+            for ahead in before:
+                ahead()
+        finally:
+            with self.lock:
+                if self._queue:
+                    self._run(self._queue.popleft())
 
     def drain(self) -> None:
         """Run all that wait; the lock must be held."""

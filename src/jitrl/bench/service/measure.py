@@ -21,6 +21,8 @@ SCHEMA = "jitrl.bench.serve/1"
 What = Literal["load", "soak"]
 _LOOKED = 60  # times that the process is looked at
 _MIB = 2.0**20
+_HANDLES = 32  # that may be opened, from the second quarter on: players connect when they can
+_GROWTH: dict[What, float] = {"load": 256.0, "soak": 32.0}  # MiB in that time; a load is learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,21 @@ def measure(
         cpu,
         _grown(seen),
     )
+
+
+def faults(report: Report) -> list[str]:
+    """What a run must not show on any machine, however slow: errors, and growth without need."""
+    found = []
+    if report.errors:
+        found.append(f"{report.errors} requests failed: {report.first_error}")
+    if (grown := report.grown) is not None:
+        least, most = grown.handles
+        if most - least > _HANDLES:
+            found.append(f"handles went from {least} to {most}; {_HANDLES} more may be opened")
+        first, last = grown.resident_mib
+        if last - first > (allowed := _GROWTH[report.what]):
+            found.append(f"memory grew from {first:.0f} to {last:.0f} MiB; {allowed:.0f} may be")
+    return found
 
 
 def _watch(service: Served, seen: list[Seen], seconds: float) -> Callable[[], None]:

@@ -30,12 +30,20 @@ def serve(
     players: Annotated[int, typer.Option(min=1, help="Episodes at once.")] = 16,
     deadline: Annotated[float, typer.Option(min=1, help="Milliseconds for a decision.")] = 250.0,
     seed: Annotated[int, typer.Option(help="Seed of the records and episodes.")] = 0,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Exit with 1 if a request failed, or handles or memory grew without need. How "
+            "fast it was does not count.",
+        ),
+    ] = False,
     json: JSON = False,
 ) -> None:
     """Fill a memory, serve it in a process of its own, and play episodes against it."""
     import msgspec
 
-    from jitrl.bench.service.measure import measure
+    from jitrl.bench.service.measure import faults, measure
 
     with stages() as shown:
         report = measure(
@@ -52,6 +60,11 @@ def serve(
     _show(report)
     if json:
         emit(msgspec.to_builtins(report))
+    found = faults(report) if check else []
+    for fault in found:
+        tell(fault)
+    if found:
+        raise typer.Exit(1)
 
 
 def _show(report: Report) -> None:

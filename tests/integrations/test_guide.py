@@ -62,6 +62,41 @@ def test_it_finds_what_solves_the_task_and_keeps_to_it(memory):
     assert solved[-5:] == [True] * 5
 
 
+TICKET = (
+    "My parcel A-17 never came. I have been a customer for many years and was always happy, and I "
+    "would be glad if somebody could look at this soon, because it was a present for my mother. "
+)
+
+
+def settled(guide):
+    """One episode of a model that looks, then mostly refunds, then says so; resending is right."""
+    shown, done = [Message("user", TICKET)], []
+    with guide.episode(TICKET) as episode:
+        for _ in range(5):
+            own = HABIT if len(shown) == 3 else LOOK_CALL
+            calls = [] if len(shown) > 3 else [own]
+            choice = choose(episode, *calls, messages=shown)
+            if choice.turned:
+                with episode.extra_call(choice) as extra:
+                    form = choice.form
+                    calls = [] if form is None else [Call(form.tool, dict(form.fixed))]
+                    extra.answered(calls)
+            if not calls:
+                break
+            result = f"done: {choice.action}" if calls[0].tool == "settle" else "lost on its way"
+            done += [choice.action] if calls[0].tool == "settle" else []
+            shown += [Message("assistant", "", tuple(calls)), Message("tool", result)]
+        episode.finish(outcome=done == [RESEND], basis="state_check")
+    return done == [RESEND]
+
+
+def test_what_settles_a_long_ticket_is_not_given_up_for_saying_so_too_early():
+    with jitrl.open(":memory:") as memory:
+        guide = Guide(memory)
+        late = [settled(guide) for _ in range(80)][20:]
+    assert late == [True] * 60
+
+
 def test_the_models_own_answer_has_the_top_score_and_the_others_share_the_rest(memory):
     with Guide(memory, p0=0.7).episode("t", key="k") as episode:
         choice = choose(episode, HABIT)

@@ -89,7 +89,7 @@ def test_rows_are_taken_back_after_the_list_of_changed_decisions_was_seen(visit,
     assert counts(own_memory) == before
     done = client.post("/p/support.db/mark", data=confirm)
     assert "In quarantine now: 2 rows" in done.text
-    assert "Stored decisions that they turned round: " in done.text
+    assert "Stored decisions that they changed: " in done.text
     assert counts(own_memory)["quarantined"] == before["quarantined"] + 2
     with closing(SQLiteStore(own_memory, readonly=True)) as store:
         history = Paging(store).history(1)

@@ -80,14 +80,25 @@ def masked(text: str) -> str:
     return text
 
 
-def state_of(messages: Sequence[Message]) -> State:
-    """The state of a turn, as the module says."""
+def _news(messages: Sequence[Message]) -> tuple[str, str]:
+    """The task, and what came since the model last spoke."""
     spoke = [i for i, message in enumerate(messages) if message.role == "assistant"]
     news = messages[spoke[-1] + 1 :] if spoke else messages
     asked = next((m.text for m in messages if m.role == "user"), "")
-    text = "\n".join(m.text for m in news if m.role in ("user", "tool") and m.text)
+    return asked, "\n".join(m.text for m in news if m.role in ("user", "tool") and m.text)
+
+
+def state_of(messages: Sequence[Message]) -> State:
+    """The state of a turn, as the module says."""
+    asked, text = _news(messages)
     used = sorted({call.tool for message in messages for call in message.calls})
     stage = ", ".join(used) or "start"
     if text == asked:  # the task itself; twice in one bag it says no more
         text = ""
     return State(masked(text[:_LONGEST]), masked(asked[:_LONGEST]), STAGE + stage[:_LONGEST])
+
+
+def seen_of(messages: Sequence[Message]) -> str:
+    """What the model was shown last, as it was: the task, and what came since it last spoke."""
+    asked, text = _news(messages)
+    return "\n\n".join(dict.fromkeys(part for part in (asked, text) if part))

@@ -57,7 +57,11 @@ VIEWS: Mapping[str, View] = {
     "cost": costs.view,
     "doctor": checkup.view,
 }
-POSTED: Mapping[str, View] = {"preview": memory.preview, "mark": memory.apply}
+POSTED: Mapping[str, View] = {
+    "preview": memory.preview,
+    "mark": memory.apply,
+    "cancel": memory.cancel,
+}
 """Views that change something, or take what does not fit into an address."""
 
 _TAB = {
@@ -67,6 +71,7 @@ _TAB = {
     "rule": "rules",
     "preview": "memory",
     "mark": "memory",
+    "cancel": "memory",
 }
 
 

@@ -122,7 +122,7 @@ def one(asked: Asked) -> Shown:
     with asked.place.reading(asked.seed) as opened:
         record = opened.store.decision(asked.text("id"))
         episode = opened.store.episode(record.episode)
-        rule, decision = opened.agent().preset.rule, record.decision
+        rule, decision, state = opened.agent().preset.rule, record.decision, record.state
         ids = tuple({row for n in decision.neighbors for row in n.rows})
         rows = {
             row.id: row
@@ -151,6 +151,7 @@ def one(asked: Asked) -> Shown:
         "goal": goal_of(episode),
         "steps": len(episode.steps),
         "page": pages_of(episode)[record.step],
+        "compared": "\n".join(filter(None, (state.place, state.text, state.context))),
         "picture": picture(asked.place, episode, record.step) is not None,
         "ids": (_neighboring(episode, record.step, -1), _neighboring(episode, record.step, 1)),
     }

@@ -114,6 +114,10 @@ SAID: dict[str, tuple[str, str]] = {
     "decision.shot": ("Screenshot of the page at this step", "该步页面的截图"),
     "decision.place": ("page", "页面"),
     "decision.unseen": ("(the page was not recorded)", "（未记录页面）"),
+    "decision.compared": (
+        "What the memory compared (the state)",
+        "记忆所比较的内容（状态）",
+    ),
     "decision.record": ("The record", "记录"),
     "decision.version": ("memory version", "记忆版本"),
     "decision.rule": ("rule", "更新规则"),

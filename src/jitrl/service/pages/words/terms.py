@@ -240,7 +240,7 @@ OF: Mapping[str, tuple[str, ...]] = {
     "decision": (
         *("before", "after", "visits", "q", "value", "advantage", "returns", "exploration"),
         *("lessons", "logit", "nat", "changed", "success", "neighbor", "similarity", "weight"),
-        *("nudge", "return", "row", "basis", "held", "quarantined", "retired"),
+        *("nudge", "return", "row", "basis", "state", "held", "quarantined", "retired"),
     ),
     "episodes": ("score", "basis", "row", "held", "quarantined", "retired"),
     "episode": (

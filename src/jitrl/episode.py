@@ -6,7 +6,7 @@ import os
 import time
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from jitrl.agents.admitting import check_assertion
 from jitrl.agents.rulebook.book import RulebookEpisode
 from jitrl.errors import BudgetExceeded, InputError, JitRLError, ModelError
 from jitrl.given import Candidates
+from jitrl.observed import Observed
 from jitrl.ports import Receipt
 from jitrl.redaction.hidden import Hidden
 from jitrl.types import (
@@ -63,11 +64,12 @@ class Episode:
         seed = np.random.SeedSequence([jitrl.settings.seed, zlib.crc32(self.key.encode())])
         aim = task if goal is None else given.name(goal, "goal")
         self.goal, self.family = clean(aim), clean(given.text(family, "family"))
-        self._is_named = goal is not None or jitrl.book is not None
+        is_named = goal is not None or jitrl.book is not None
+        self._info = {"goal": self.goal, "family": self.family} if is_named else {}
         self._agent = jitrl.agent.episode() if jitrl.book is None else jitrl.book.episode()
         task_of = Task(self.task, self.goal, self.scope, self.family)
         self._agent.begin(task_of, key=self.key, rng=np.random.default_rng(seed))
-        self._hidden = Hidden(jitrl.redaction, [task, aim])
+        self._hidden, self._observed = Hidden(jitrl.redaction, [task, aim]), Observed(clean)
         self._steps: list[Transition] = []
         self._rewards: dict[int, float] = {}
         self._arrived: tuple[int, State | None] = 0, None  # steps that the agent was told of
@@ -109,6 +111,7 @@ class Episode:
         *,
         allowed: Collection[str] | Mapping[str, Risk] | None = None,
         scorer: str = "caller",
+        seen: str = "",
     ) -> Decision:
         """Choose among ``candidates``; ``.action`` of the result is the choice.
 
@@ -122,23 +125,22 @@ class Episode:
                 actions to ``read``, ``write`` or ``irreversible`` says what each may do, too: the
                 more that is, the less the memory may say for it.
             scorer: How the logits were made, for the record.
+            seen: What the agent saw, for people and judges; 2,000 characters of it are kept.
 
         Raises:
             InputError: If there is nothing to choose from, or a value cannot be used.
             StoreError: If the memory cannot be read.
         """
         self._running()
-        here = self._hidden.state(given.state(state))
-        scorer = given.text(scorer, "scorer")
-        if allowed is not None:
-            allowed = given.allowed(allowed)
+        here, scorer = self._hidden.state(given.state(state)), given.text(scorer, "scorer")
+        self._observed.note(len(self._steps), seen)
+        allowed = None if allowed is None else given.allowed(allowed)
         choice = self._hidden.candidates(given.candidates(candidates, allowed))
         allowed = None if allowed is None else self._hidden.names(allowed)
-        if self._span is None:
-            return self._hidden.shown(self._decide(here, choice, allowed, scorer))
-        with self._span.decide(here) as decided:
+        with nullcontext() if self._span is None else self._span.decide(here) as decided:
             decision = self._decide(here, choice, allowed, scorer)
-            decided(decision)
+            if decided is not None:
+                decided(decision)
         return self._hidden.shown(decision)
 
     def _decide(
@@ -221,14 +223,12 @@ class Episode:
             ``None`` if it was made in another state or among other candidates.
         """
         here, choice = self._hidden.state(state), self._hidden.candidates(candidates)
-        step = self._steps[number]
-        made = step.decision
-        if step.state != here or made is None:
+        made = self._steps[number].decision
+        if self._steps[number].state != here or made is None:
             return None
         asked = [(c.action, c.logit) for c in made.candidates if c.source != "memory"]
-        if asked != [(c.action, c.logit) for c in choice]:
-            return None
-        return self._hidden.shown(made)
+        is_same = asked == [(c.action, c.logit) for c in choice]
+        return self._hidden.shown(made) if is_same else None
 
     def retrace(self, state: State, decision: Decision, action: str) -> None:
         """Take a step that was decided before, by a process that is gone.
@@ -307,11 +307,10 @@ class Episode:
             principal=who,
             started=self._started,
             finished=time.time(),
-            info={"goal": self.goal, "family": self.family} if self._is_named else {},
+            info=self._info | self._observed.pages(self._steps),
         )
         try:
-            learn = self._learn if self._span is None else self._watched
-            receipt = learn(self._lived)
+            receipt = (self._learn if self._span is None else self._watched)(self._lived)
         except InputError:  # no fault of the file, so the same again would not help
             self._lived = None
             raise

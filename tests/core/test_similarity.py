@@ -19,7 +19,8 @@ from jitrl.types import State
 
 SET = Retrieval()
 texts = st.text(st.sampled_from("ab1 C+#_.-日期时デタé́ก\x00\u200bＡ😀\ud800"), max_size=12)
-states = st.builds(State, texts, texts, st.sampled_from(["", "p", "q"]))
+places = st.sampled_from(["", "p", "q", "stage: p", "stage: q"])
+states = st.builds(State, texts, texts, places)
 retrievals = st.builds(
     Retrieval,
     kind=st.sampled_from(["set", "multiset"]),
@@ -153,6 +154,16 @@ def test_places_that_must_match_are_not_compared_otherwise():
     match = Retrieval(match_place=True)
     assert similarity(State("a b", place="x"), State("a b", place="y"), match) == 0.0
     assert similarity(State("a b", place="x"), State("a c", place="x"), match) == 1 / 3
+
+
+def test_stages_are_compared_with_no_other_place_whatever_the_settings_say():
+    words = "a long ticket that stays the same"
+    for retrieval in (SET, Retrieval(match_place=True), Retrieval(context_weight=0.5)):
+        early = State("", words, "stage: start")
+        assert similarity(early, State("", words, "stage: look"), retrieval) == 0.0
+        assert similarity(early, State("", words), retrieval) == 0.0
+        assert similarity(early, State("", words + " now", "stage: start"), retrieval) > 0.4
+    assert bags(State("open", place="stage: start"), SET).text == {"open"}
 
 
 def test_a_context_shares_the_bag_unless_it_has_a_weight():

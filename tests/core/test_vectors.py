@@ -61,6 +61,13 @@ def test_states_of_other_places_are_not_alike_where_the_place_is_matched():
     assert alike(State("east", "", "p"), State("", "east", "p"), matched) == 0.999
 
 
+def test_stages_are_alike_with_no_other_place_and_not_embedded():
+    early = State("east", "", "stage: start")
+    assert alike(early, State("east", "", "stage: look"), ONE) == 0.0
+    assert alike(early, State("", "east", "stage: start"), ONE) == 0.999
+    assert texts(early, ONE) == ("east", "")
+
+
 def test_a_cosine_is_the_same_number_however_many_are_beside_it():
     made = np.random.default_rng(0).normal(size=(257, 576)).astype(np.float32)
     made /= np.linalg.norm(made, axis=1, keepdims=True)

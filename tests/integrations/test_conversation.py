@@ -42,9 +42,19 @@ def test_a_turn_is_the_task_what_came_last_and_the_tools_used_so_far():
         Message("tool", "a customer for 3 years"),
     ]
     assert state_of(messages) == State(
-        "lost\na customer for 3 years", "Where is order <id>?", "get_order > get_user"
+        "lost\na customer for 3 years", "Where is order <id>?", "stage: get_order, get_user"
     )
-    assert state_of(messages[:2]) == State("", "Where is order <id>?", "start")
+    assert state_of(messages[:2]) == State("", "Where is order <id>?", "stage: start")
+
+
+def test_the_stage_is_which_tools_were_used_in_whatever_order_and_however_often():
+    asked, seen = Message("user", "Go"), Message("tool", "a room")
+    orders = (("look", "go"), ("go", "look", "go"))
+    one, other = (
+        state_of([asked, *(Message("assistant", "", (Call(t),)) for t in tools), seen])
+        for tools in orders
+    )
+    assert one == other
 
 
 def test_what_the_model_said_between_two_results_does_not_matter():

@@ -62,6 +62,44 @@ def test_it_finds_what_solves_the_task_and_keeps_to_it(memory):
     assert solved[-5:] == [True] * 5
 
 
+TICKET = (
+    "My parcel A-17 never came. I have been a customer for many years and was always happy, and I "
+    "would be glad if somebody could look at this soon, because it was a present for my mother. "
+)
+
+
+def settled(guide, number):
+    """One episode of a model that looks, then mostly refunds, then says so; resending is right.
+
+    An order that is settled stays settled.
+    """
+    shown, done = [Message("user", TICKET)], []
+    with guide.episode(TICKET, key=f"{number}") as episode:
+        for _ in range(6):
+            own = HABIT if len(shown) == 3 else LOOK_CALL
+            calls = [] if len(shown) > 3 else [own]
+            choice = choose(episode, *calls, messages=shown)
+            if choice.turned:
+                with episode.extra_call(choice) as extra:
+                    form = choice.form
+                    calls = [] if form is None else [Call(form.tool, dict(form.fixed))]
+                    extra.answered(calls)
+            if not calls:
+                break
+            result = f"done: {choice.action}" if calls[0].tool == "settle" else "lost on its way"
+            done = done or [choice.action] * (calls[0].tool == "settle")
+            shown += [Message("assistant", "", tuple(calls)), Message("tool", result)]
+        episode.finish(outcome=done == [RESEND], basis="state_check")
+    return done == [RESEND]
+
+
+def test_what_settles_a_long_ticket_is_not_given_up_for_saying_so_too_early():
+    with jitrl.open(":memory:") as memory:
+        guide = Guide(memory)
+        late = [settled(guide, number) for number in range(80)][15:]
+    assert late == [True] * 65
+
+
 def test_the_models_own_answer_has_the_top_score_and_the_others_share_the_rest(memory):
     with Guide(memory, p0=0.7).episode("t", key="k") as episode:
         choice = choose(episode, HABIT)
@@ -405,3 +443,72 @@ def test_a_memory_that_a_guide_opened_is_closed_with_it_and_another_is_not(memor
     Guide(memory)
     gc.collect()
     assert list(memory.store.episodes()) == []
+
+
+def test_the_journal_keeps_what_the_model_was_shown_redacted_and_cut(tmp_path):
+    secret = "sk-" + "a1B2c3D4" * 6
+    ticket = "Where is order 4711? Ann, ann@example.org, card 4111 1111 1111 1111."
+    shown = [
+        Message("user", ticket),
+        Message("assistant", "", (LOOK_CALL,)),
+        Message("tool", f"key {secret} " + "x" * 5_000 + " the end"),
+    ]
+    with jitrl.open(tmp_path / "m.db", redact=["keys", "cards", "mails"]) as memory:
+        with Guide(memory).episode(ticket, key="k") as episode:
+            choose(episode, LOOK_CALL, messages=shown[:1])
+            choose(episode, HABIT, messages=shown)
+            episode.finish(outcome=True)
+        first, second, last = memory.store.episode("k").info["pages"]
+    assert first.startswith("Where is order 4711? Ann, {mail:")
+    assert "4111" not in first
+    assert second.startswith("Where is order 4711?")
+    assert second.endswith(" the end")
+    assert 2_000 < len(second) < 2_100
+    assert last == ""
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert not [s for s in (secret, "ann@example.org", "4111 1111") if s.encode() in written]
+
+
+def test_what_the_model_was_shown_is_kept_only_where_it_is_wanted_and_goes_with_a_purge(tmp_path):
+    with jitrl.open(tmp_path / "m.db", redact=[]) as memory:
+        for observed in (True, False):
+            with Guide(memory, observed=observed).episode("t", key=f"{observed}") as episode:
+                choose(episode, HABIT, messages=[Message("user", "I am Zhang-San-4711, help!")])
+                episode.finish(outcome=True)
+        assert "pages" not in memory.store.episode("False").info
+        receipt = memory.purge("text=Zhang-San-4711", principal="dpo")
+        assert receipt.is_complete
+        assert [e.key for e in memory.store.episodes()] == ["False"]
+    assert b"Zhang-San-4711" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+
+def played(guide, number, right):
+    """One episode of one turn; the model wants to settle in one way, now and then in another."""
+    own = Call("settle", {"how": "resend" if number % 5 == 4 else "refund", "order": "A-17"})
+    with guide.episode("lost parcel", key=f"{number}") as episode:
+        choice = choose(episode, own)
+        if choice.turned:
+            with episode.extra_call(choice) as extra:
+                extra.answered([] if choice.form is None else [Call(choice.form.tool, {})])
+        episode.finish(outcome=choice.action == right, basis="state_check")
+    return choice
+
+
+@pytest.mark.parametrize("writes", [["settle"], True])
+def test_a_tool_that_writes_is_not_tried_out_but_taken_once_two_episodes_bear_it_out(
+    memory, writes
+):
+    guide = Guide(memory, writes=writes)
+    made = [played(guide, number, RESEND) for number in range(30)]
+    own = [n for n, choice in enumerate(made) if choice.own == choice.action == RESEND]
+    assert len(own) >= 2
+    turned = [n for n, choice in enumerate(made) if choice.turned and choice.action == RESEND]
+    assert turned
+    assert min(turned) > own[1]
+    assert all(choice.action == RESEND for choice in made[-8:])
+    assert not any(c.turned and c.action == REFUND for c in made)
+
+
+def test_without_a_mark_the_same_tool_is_tried_out_before_the_model_ever_took_it(memory):
+    made = [played(Guide(memory), number, RESEND) for number in range(4)]
+    assert any(choice.turned and choice.action == RESEND for choice in made)

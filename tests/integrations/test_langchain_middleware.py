@@ -210,5 +210,5 @@ def test_the_state_has_the_task_the_result_and_the_tools_used(memory):
     with guide.episode("lost parcel"):
         agent_of(guide).invoke(ASKED)
     first, second, *_ = last(memory).steps
-    assert (first.state.context, first.state.place) == ("Parcel <id> is lost.", "start")
-    assert (second.state.text, second.state.place) == (LOST, "look")
+    assert (first.state.context, first.state.place) == ("Parcel <id> is lost.", "stage: start")
+    assert (second.state.text, second.state.place) == (LOST, "stage: look")

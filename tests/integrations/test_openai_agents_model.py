@@ -189,7 +189,7 @@ def test_a_choice_that_the_user_made_is_left_alone(memory):
     with guide.episode("lost parcel", key="k"):
         run(agent)
     decided = memory.store.episode("k").steps
-    assert all(step.state.place != "start" for step in decided)
+    assert all(step.state.place != "stage: start" for step in decided)
 
 
 def test_what_is_no_model_is_refused(memory):

@@ -98,14 +98,14 @@ def test_going_on_from_what_is_kept_is_the_same_place_as_saying_all_of_it(client
             loop(client, store=True)
     whole, kept = (memory.store.episode(key).steps for key in ("whole", "kept"))
     assert [step.state for step in kept] == [step.state for step in whole]
-    assert kept[-1].state.place == "look > settle"
+    assert kept[-1].state.place == "stage: look, settle"
 
 
 def test_a_first_call_that_is_forced_is_remembered_by_what_goes_on_from_it(client, memory):
     with client.episode("lost parcel", key="k"):
         chained(client, tool_choice={"type": "function", "name": "look"})
     steps = memory.store.episode("k").steps
-    assert [step.state.place for step in steps] == ["look", "look > settle"]
+    assert [step.state.place for step in steps] == ["stage: look", "stage: look, settle"]
 
 
 def test_what_goes_on_from_an_answer_of_elsewhere_begins_with_the_users_words(client, memory):

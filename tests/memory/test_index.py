@@ -37,7 +37,8 @@ WORDS = [
     "a+b",
 ]
 texts = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
-states = st.builds(State, texts, texts, st.sampled_from(["", "p", "q"]))
+places = st.sampled_from(["", "p", "q", "stage: p", "stage: q"])
+states = st.builds(State, texts, texts, places)
 retrievals = st.builds(
     Retrieval,
     kind=st.sampled_from(["set", "multiset"]),

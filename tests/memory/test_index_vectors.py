@@ -25,7 +25,8 @@ from jitrl.types import Candidate, State
 
 WORDS = ["open", "door", "Door", "key", "12", "日期", "😀", "", "a+b"]
 texts = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
-states = st.builds(State, texts, texts, st.sampled_from(["", "p", "q"]))
+places = st.sampled_from(["", "p", "q", "stage: p", "stage: q"])
+states = st.builds(State, texts, texts, places)
 retrievals = st.builds(
     Retrieval,
     kind=st.just("embedding"),

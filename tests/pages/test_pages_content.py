@@ -132,7 +132,7 @@ def test_a_decision_shows_every_number_that_made_it(visit, memory):
     )
     page = client.get("/p/support.db/decision", params={"id": record.id})
     said, decision = text(page), record.decision
-    assert "The memory turned it round." in said
+    assert "The memory changed the choice." in said
     for c in decision.candidates:
         assert c.action in said
         assert f"{percent(c.prior)}" in said

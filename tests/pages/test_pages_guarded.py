@@ -89,7 +89,7 @@ def test_rows_are_taken_back_after_the_list_of_changed_decisions_was_seen(visit,
     assert counts(own_memory) == before
     done = client.post("/p/support.db/mark", data=confirm)
     assert "In quarantine now: 2 rows" in done.text
-    assert "Stored decisions that they turned round: " in done.text
+    assert "Stored decisions that they changed: " in done.text
     assert counts(own_memory)["quarantined"] == before["quarantined"] + 2
     with closing(SQLiteStore(own_memory, readonly=True)) as store:
         history = Paging(store).history(1)
@@ -236,3 +236,41 @@ def test_language_and_colors_are_kept_in_cookies(visit, memory):
     later = client.get("/p/support.db/memory").text
     assert '<html lang="zh-CN" data-theme="dark">' in later
     assert "记住了什么" in later
+
+
+def test_a_replay_is_stopped_by_its_owner_alone_and_changes_nothing(visit, own_memory):
+    client, before = visit(own_memory), counts(own_memory)
+    _, _, confirm = previewed(client, {"proof": proof(client), "row": "1", "mark": "quarantined"})
+    other = visit(own_memory)
+    stop = {"proof": proof(other), "job": confirm["job"]}
+    assert other.post("/p/support.db/cancel", data=stop).status_code == 400
+    mine = {"proof": confirm["proof"], "job": confirm["job"]}
+    assert client.post("/p/support.db/cancel", data=mine | {"proof": ""}).status_code == 403
+    assert "Nothing was changed." in client.post("/p/support.db/cancel", data=mine).text
+    assert counts(own_memory) == before
+
+
+def test_a_dropped_job_ends_at_its_next_report_and_is_begun_anew_when_asked_again():
+    import threading
+
+    from jitrl.service.pages.jobs import Jobs
+
+    jobs, go = Jobs(), threading.Event()
+
+    def work(tell):
+        tell(0, 2)
+        go.wait(60)
+        tell(1, 2)
+        return "done"
+
+    first = jobs.shared("ann", {"what": "x"}, work, 0.0)
+    jobs.drop("ann", first.id)
+    second = jobs.shared("ann", {"what": "x"}, work, 0.0)
+    go.set()
+    assert second is not first
+    for job, result in ((first, None), (second, "done")):
+        for _ in range(6000):
+            if job.is_over:
+                break
+            threading.Event().wait(0.01)
+        assert (job.is_over, job.result) == (True, result)

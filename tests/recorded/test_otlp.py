@@ -102,8 +102,8 @@ def test_an_agent_span_is_a_run_and_its_tool_calls_are_the_steps_in_order() -> N
         "refund(order: number, why: string)",
     ]
     first, second = (step["state"] for step in run["steps"])
-    assert first == {"text": "", "context": "Refund order 7", "place": "start"}
-    assert second == {"text": "damaged", "context": "Refund order 7", "place": "look_up"}
+    assert first == {"text": "", "context": "Refund order 7", "place": "stage: start"}
+    assert second == {"text": "damaged", "context": "Refund order 7", "place": "stage: look_up"}
     assert (run["started"], run["finished"]) == (1.0, 2.0)
     assert "outcome" not in run
     assert run["info"] == {"otlp": {"conversation": "c9"}}
@@ -149,7 +149,11 @@ def test_turns_whose_messages_were_recorded_are_the_steps_answers_in_words_inclu
     refund, answer = run["steps"]
     assert (refund["action"], answer["action"]) == ('settle(how="refund")', "answer")
     assert list(refund["candidates"]) == ['settle(how="refund")', 'settle(how="resend")', "answer"]
-    assert answer["state"] == {"text": "done", "context": "Refund order 7", "place": "settle"}
+    assert answer["state"] == {
+        "text": "done",
+        "context": "Refund order 7",
+        "place": "stage: settle",
+    }
     assert run["scorer"] == "single"
 
 
@@ -193,7 +197,9 @@ def test_traces_are_kept_apart_and_one_without_an_agent_is_a_run_too() -> None:
     alone = span("c", "execute_tool", trace="t2", tool__name="look_up")
     runs, _ = read(document(alone, AGENT, LOOK, CHAT))
     assert [run["key"] for run in runs] == ["otlp/t2/c", "otlp/t1/a"]
-    assert runs[0]["steps"] == [{"state": {"text": "", "place": "start"}, "action": "look_up()"}]
+    assert runs[0]["steps"] == [
+        {"state": {"text": "", "place": "stage: start"}, "action": "look_up()"}
+    ]
 
 
 def test_a_failed_agent_is_an_aborted_run() -> None:

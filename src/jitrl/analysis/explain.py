@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -18,6 +18,8 @@ from jitrl.types import Decision, State, Weighed
 
 Why = Literal["returns", "exploration", "lessons"]
 
+_CARRIED = 0.99  # share of V that neighbors make up before the rest is of no account
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -25,6 +27,7 @@ class Cause:
 
     Attributes:
         weight: Its share in V: visits times ``exp((similarity - 1) / kernel)``, adding up to 1.
+            What is not trusted has none where the rule bounds what it moves (``untrusted``).
         value: What the action came to there, return units: the mean return, or where the memory
             keeps a graph that and the value backed up through it.
         episodes: Keys of the episodes behind its rows; empty for steps of the present episode.
@@ -37,6 +40,7 @@ class Cause:
     value: float
     rows: tuple[int, ...]
     episodes: tuple[str, ...]
+    trusted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,10 @@ def why(decision: Decision, rule: UpdateRule, mine: Weighed | None = None) -> Wh
 def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
     """The neighbors of a decision, the weightiest first; ``rule`` is the one that decided."""
     near = of.decision.neighbors
-    weights = [n.visits * nearness(n.similarity, rule.kernel) for n in near]
+    weights = [
+        n.visits * nearness(n.similarity, rule.kernel) * (n.trusted or rule.untrusted is None)
+        for n in near
+    ]
     whole = sum(weights) or 1.0
     found = [
         Cause(
@@ -120,10 +127,21 @@ def causes(of: Explanation, rule: UpdateRule) -> tuple[Cause, ...]:
             n.ret if n.value is None else (1 - rule.backup) * n.ret + rule.backup * n.value,
             n.rows,
             tuple(dict.fromkeys(of.owners[row] for row in n.rows if row in of.owners)),
+            n.trusted,
         )
         for n, weight in zip(near, weights, strict=True)
     ]
     return tuple(sorted(found, key=lambda c: (-c.weight, -c.value)))
+
+
+def carrying(found: Sequence[Cause]) -> int:
+    """How many of ``causes``, the weightiest first, make up 99 % of V; all if none has a say."""
+    whole = 0.0
+    for number, cause in enumerate(found):
+        if cause.weight == 0.0 or whole >= _CARRIED:
+            return number or len(found)
+        whole += cause.weight
+    return len(found)
 
 
 def of_weights(record: DecisionRecord) -> Explanation:

@@ -31,6 +31,13 @@ def proxy(
         list[str] | None,
         typer.Option(help="A tool that the memory never turns a choice to; may be repeated."),
     ] = None,
+    writes: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A tool that changes something, so that the memory does not try it out; may be "
+            "repeated, * for all."
+        ),
+    ] = None,
     accept: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,7 +76,8 @@ def proxy(
     merge(flags, setting, "--set")
     settings = config.load(flags)
     with JitRL(memory, settings.memory, model=settings) as opened:
-        guide = Guide(opened, scope=scope, unforced=unforced or ())
+        writing = "*" in (writes or ()) or writes or ()
+        guide = Guide(opened, scope=scope, unforced=unforced or (), writes=writing)
         made = app(guide, upstream, accept={*SELF_SAID, *(accept or ())}, idle=idle)
         with _listening(host, port) as listening:
             name = f"[{host}]" if ":" in host else host

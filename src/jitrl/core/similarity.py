@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from jitrl.core.rule import check_number
-from jitrl.types import State
+from jitrl.types import STAGE, State
 
 # Scripts written without blanks: Thai, Lao, Burmese, Khmer, Han, Kana, Bopomofo.
 _UNSPACED = (
@@ -158,9 +158,15 @@ def bags(state: State, retrieval: Retrieval) -> Bags:
         result = Bags(collect(text + context), set())
     else:
         result = Bags(collect(text), collect(context))
-    if state.place and not retrieval.match_place:
+    if state.place and not group(state, retrieval):
         result.text.add(f"place:{state.place}")
     return result
+
+
+def group(state: State, retrieval: Retrieval) -> str:
+    """What must be equal where two states are compared: the place, or "" where it need not be."""
+    is_apart = retrieval.match_place or state.place.startswith(STAGE)
+    return state.place if is_apart else ""
 
 
 def jaccard(a: Set[str], b: Set[str]) -> float:
@@ -181,7 +187,7 @@ def alike(a: State, b: State, x: Bags, y: Bags, retrieval: Retrieval) -> float:
     """``similarity`` of states whose bags are at hand."""
     if a == b:
         return 1.0
-    if retrieval.match_place and a.place != b.place:
+    if group(a, retrieval) != group(b, retrieval):
         return 0.0
     value = jaccard(x.text, y.text)
     if retrieval.context_weight is not None:

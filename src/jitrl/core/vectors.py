@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jitrl.core.similarity import Retrieval
+from jitrl.core.similarity import Retrieval, group
 from jitrl.types import State
 
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -24,7 +24,7 @@ def texts(state: State, retrieval: Retrieval) -> tuple[str, str]:
     The place is left out where it is matched. With a weight for the context, that is the second
     text; else the second is empty.
     """
-    place = "" if retrieval.match_place else state.place
+    place = "" if group(state, retrieval) else state.place
     if retrieval.context_weight is None:
         return "\n".join(filter(None, (place, state.context, state.text))), ""
     return "\n".join(filter(None, (place, state.text))), state.context
@@ -59,6 +59,6 @@ def cosine(a: State, b: State, x: np.ndarray, y: np.ndarray, retrieval: Retrieva
     """
     if a == b:
         return 1.0
-    if retrieval.match_place and a.place != b.place:
+    if group(a, retrieval) != group(b, retrieval):
         return 0.0
     return max(0.0, min(float(cosines(x[None], y)[0]), retrieval.cap))

@@ -4,7 +4,10 @@ The state of a turn is made of what is stable about it:
 
     context   the task: the first thing that the user said
     text      what came since the model last spoke: results of tools, or the user's newest words
-    place     which tools were used so far, in the order of their first use
+    place     the stage: which tools were used so far
+
+States of different stages are never compared. A task's words are the same from its first turn to
+its last, so what pays once all is done (to say so) would look as if it paid before.
 
 What changes at each visit is masked in text and context: dates and times, addresses, and tokens
 that name one thing among many (``A-1023``, ``9f8e7d…``, ``129.90``) become ``<time>``, ``<mail>``
@@ -19,7 +22,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jitrl.integrations.tools import Call, Tool
-from jitrl.types import State
+from jitrl.types import STAGE, State
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -77,14 +80,25 @@ def masked(text: str) -> str:
     return text
 
 
-def state_of(messages: Sequence[Message]) -> State:
-    """The state of a turn, as the module says."""
+def _news(messages: Sequence[Message]) -> tuple[str, str]:
+    """The task, and what came since the model last spoke."""
     spoke = [i for i, message in enumerate(messages) if message.role == "assistant"]
     news = messages[spoke[-1] + 1 :] if spoke else messages
     asked = next((m.text for m in messages if m.role == "user"), "")
-    text = "\n".join(m.text for m in news if m.role in ("user", "tool") and m.text)
-    used = dict.fromkeys(call.tool for message in messages for call in message.calls)
-    place = " > ".join(used) or "start"
+    return asked, "\n".join(m.text for m in news if m.role in ("user", "tool") and m.text)
+
+
+def state_of(messages: Sequence[Message]) -> State:
+    """The state of a turn, as the module says."""
+    asked, text = _news(messages)
+    used = sorted({call.tool for message in messages for call in message.calls})
+    stage = ", ".join(used) or "start"
     if text == asked:  # the task itself; twice in one bag it says no more
         text = ""
-    return State(masked(text[:_LONGEST]), masked(asked[:_LONGEST]), place[-_LONGEST:])
+    return State(masked(text[:_LONGEST]), masked(asked[:_LONGEST]), STAGE + stage[:_LONGEST])
+
+
+def seen_of(messages: Sequence[Message]) -> str:
+    """What the model was shown last, as it was: the task, and what came since it last spoke."""
+    asked, text = _news(messages)
+    return "\n\n".join(dict.fromkeys(part for part in (asked, text) if part))

@@ -18,7 +18,6 @@ import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
 from typing import Any
 
 from jitrl import api
@@ -26,36 +25,17 @@ from jitrl.api import JitRL
 from jitrl.episode import Episode
 from jitrl.errors import ConfigError, InputError
 from jitrl.integrations.choice import Choice, ExtraCall
-from jitrl.integrations.conversation import StateOf, Turn, state_of
+from jitrl.integrations.conversation import StateOf, Turn, seen_of, state_of
 from jitrl.integrations.interface import Answers
 from jitrl.integrations.naming import key_of, task_of
-from jitrl.integrations.tools import ANSWER, Call, Form, Shape, Tool, Values, listed, together
+from jitrl.integrations.options import Check, Scores, checked
+from jitrl.integrations.tools import ANSWER, Call, Form, Shape, Tool, Values, together
 from jitrl.ports import Receipt
-from jitrl.types import BASES, Basis, Decision, EpisodeStatus
+from jitrl.types import Basis, Decision, EpisodeStatus
 
 _log = logging.getLogger(__name__)
 
-Scores = Callable[[Turn, Sequence[str], str], Mapping[str, float]]
-"""Logits by action, from the turn, all its actions and the model's own one."""
-
-Check = Callable[["GuidedEpisode"], "float | bool | None"]
-"""How an episode ended, from the world; ``None`` if that is not known."""
-
 _ACTIVE: ContextVar[tuple[GuidedEpisode, ...]] = ContextVar("jitrl_guided_episodes", default=())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    """How a guide makes decisions of turns."""
-
-    scope: str = ""
-    state: StateOf = state_of
-    values: Values = field(default_factory=dict)
-    unforced: frozenset[str] = frozenset()
-    score: Scores | None = None
-    p0: float = 0.8
-    check: Check | None = None
-    basis: Basis = "agent_self_report"
 
 
 class Guide:
@@ -68,6 +48,11 @@ class Guide:
         values: Tool → argument → values, for arguments that are part of the choice though their
             schema does not list their values.
         unforced: Tools that the memory never turns a choice to; the model may call them itself.
+        writes: Tools that change something, all with ``True``. The memory does not try them out: it
+            turns a choice to one that two trusted episodes took in states like this one (settings
+            ``admission.support`` and ``admission.write``).
+        observed: Whether the journal keeps what the model was shown last at each turn: the task and
+            results of tools, redacted and cut; else only the masked state is kept.
         score: Logits of the actions; if not given, the model's own action has probability ``p0``
             and the others share the rest (scorer ``single``).
         check: How an episode ended, for episodes that nobody finishes.
@@ -87,28 +72,21 @@ class Guide:
         state: StateOf = state_of,
         values: Values | None = None,
         unforced: Collection[str] = (),
+        writes: Collection[str] | bool = (),
+        observed: bool = True,
         score: Scores | None = None,
         p0: float = 0.8,
         check: Check | None = None,
         basis: Basis = "agent_self_report",
         **settings: Any,
     ) -> None:
-        if not isinstance(p0, float) or not 0.5 <= p0 < 1.0:
-            raise ConfigError(f"p0 is {p0!r}; it must be a number from .5 to below 1")
-        if basis not in BASES:
-            raise ConfigError(f"basis is {basis!r}; it must be one of {', '.join(BASES)}")
-        if isinstance(unforced, str) or not all(isinstance(name, str) for name in unforced):
-            raise ConfigError(f"unforced is {unforced!r}; it must be a list of names of tools")
-        for name, given in (("state", state), ("score", score), ("check", check)):
-            if given is not None and not callable(given):
-                raise ConfigError(f"{name} is {given!r}; it must be a function")
-        if not isinstance(scope, str):
-            raise ConfigError(f"scope is {scope!r}; it must be a text")
-        self.options = _Options(
+        self.options = checked(
             scope=scope,
             state=state,
-            values=listed(values or {}),
-            unforced=frozenset(unforced),
+            values=values,
+            unforced=unforced,
+            writes=writes,
+            observed=observed,
             score=score,
             p0=p0,
             check=check,
@@ -159,7 +137,7 @@ class GuidedEpisode:
 
     Attributes:
         task: The kind of thing that is done, as the memory keeps it.
-        text: What the agent was asked, as it was given; it is written nowhere.
+        text: What the agent was asked, as it was given.
         calls: What was called so far, as the agent carried it out.
         degraded: Why the last turn that could not be decided was the model's own; "" if all could.
         answer: What the agent said in the end, where the framework tells.
@@ -342,9 +320,17 @@ class GuidedEpisode:
         shown = tuple(turn.messages)
         if self._last is not None and self._last[0] == shown:  # the framework asks once more
             return self._again(self._last[1], own, forms)
-        logits, scorer = self._logits(turn, tuple(forms), own)
+        options = self.guide.options
+        risks = {action: options.risk(form) for action, form in forms.items()}
+        risks[own] = "read"  # it is the model's own to do
+        untried = [action for action, risk in risks.items() if risk == "read"]
+        logits, scorer = self._logits(turn, untried, own)
         decision = self._episode.decide(
-            self.guide.options.state(turn.messages), logits, scorer=scorer
+            options.state(turn.messages),
+            {action: logits[action] for action in untried},
+            allowed=risks if len(untried) < len(forms) else None,
+            scorer=scorer,
+            seen=seen_of(turn.messages) if options.observed else "",
         )
         choice = self._made(decision, own, forms)
         self._last = shown, choice
@@ -368,7 +354,7 @@ class GuidedEpisode:
         options = self.guide.options
         if options.score is not None:
             return options.score(turn, actions, own), getattr(options.score, "__name__", "own")
-        rest = math.log((1.0 - options.p0) / (len(actions) - 1))
+        rest = math.log((1.0 - options.p0) / max(len(actions) - 1, 1))
         return {a: math.log(options.p0) if a == own else rest for a in actions}, "single"
 
     def _shape(self, name: str, parameters: Mapping[str, Any]) -> Shape:

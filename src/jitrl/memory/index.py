@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from jitrl.core.similarity import Retrieval, bags
+from jitrl.core.similarity import Retrieval, bags, group
 from jitrl.errors import MissingExtra
 from jitrl.memory.index_bags import BagIndex, Scan, scan
 from jitrl.memory.state_ids import StateIds, key
@@ -100,15 +100,15 @@ class StateIndex:
             return known
         found = bags(state, self.retrieval)
         text, context = self._numbered(found.text), self._numbered(found.context)
-        group = state.place if self.retrieval.match_place else ""
+        apart = group(state, self.retrieval)
         # The heavier part is searched, and grows last: what is found there is in the other too.
         if self._weight > 0.5:
             self._text.add(text, locate=True)
-            self._context.add(context, group)
+            self._context.add(context, apart)
         else:
             if self._weight > 0.0:
                 self._context.add(context, locate=True)
-            self._text.add(text, group)
+            self._text.add(text, apart)
         return self._ids.give(digest)
 
     def search(self, state: State, floor: float | None = None) -> Similar:
@@ -138,17 +138,17 @@ class StateIndex:
         """Every state that may reach ``least``, with its similarity before the cap."""
         found = bags(state, self.retrieval)
         text, context = self._known(found.text), self._known(found.context)
-        group = state.place if self.retrieval.match_place else ""
+        apart = group(state, self.retrieval)
         if self._weight == 0.0:
-            return self._text.search(text, len(found.text), least, group)
+            return self._text.search(text, len(found.text), least, apart)
         share = 1.0 - self._weight
         if self._weight > 0.5:
             floor = (least - share) / self._weight - 1e-9
-            ids, alike = self._context.search(context, len(found.context), floor, group)
+            ids, alike = self._context.search(context, len(found.context), floor, apart)
             other = self._text.jaccard(ids, text, len(found.text))
             return ids, share * other + self._weight * alike
         floor = (least - self._weight) / share - 1e-9
-        ids, alike = self._text.search(text, len(found.text), floor, group)
+        ids, alike = self._text.search(text, len(found.text), floor, apart)
         other = self._context.jaccard(ids, context, len(found.context))
         return ids, share * alike + self._weight * other
 

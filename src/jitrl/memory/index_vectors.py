@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from jitrl.core.similarity import Retrieval
+from jitrl.core.similarity import Retrieval, group
 from jitrl.core.vectors import cosines, vectors
 from jitrl.memory.index import ABOVE_ZERO, Similar
 from jitrl.memory.index_rows import Rows
@@ -56,9 +56,8 @@ class VectorIndex:
             return Similar(np.empty(0, np.int64), np.empty(0))
         query = vectors([state], retrieval, self.embedder.embed)[0]
         similarities = np.minimum(cosines(rows.data[:count], query), retrieval.cap)
-        if retrieval.match_place:
-            place = self._known_places.get(state.place, -1)
-            similarities[self._places.data[:count] != place] = 0.0
+        place = self._known_places.get(group(state, retrieval), -1)
+        similarities[self._places.data[:count] != place] = 0.0
         same = self.find(state)
         if same is not None and same < count:
             similarities[same] = 1.0
@@ -85,7 +84,9 @@ class VectorIndex:
                 for number, state, vector in zip(new, states, found, strict=True):
                     if len(self._places) == number:  # else an interrupt came right after it
                         known = self._known_places
-                        self._places.append(known.setdefault(state.place, len(known)))
+                        self._places.append(
+                            known.setdefault(group(state, self.retrieval), len(known))
+                        )
                     self._vectors.append(vector)
                 for number in new:
                     del self._new[number]

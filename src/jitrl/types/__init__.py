@@ -46,6 +46,7 @@ from jitrl.types.rules import (
     ScoredUse,
 )
 from jitrl.types.world import (
+    STAGE,
     Observation,
     State,
     Task,
@@ -59,6 +60,7 @@ __all__ = [
     "RISKS",
     "ROWS",
     "RULE_STATUSES",
+    "STAGE",
     "TRUSTED_BASES",
     "Basis",
     "Candidate",

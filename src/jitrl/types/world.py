@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+STAGE = "stage: "
+"""What the place of a state begins with that is compared with no other place."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -16,7 +19,8 @@ class State:
         context: A second text (goal, history). It joins ``text`` in one bag, or is compared
             apart with its own weight, as the retrieval settings say.
         place: A key (page, room) that joins the bag as one token, or that must be equal, as the
-            retrieval settings say.
+            retrieval settings say. One that begins with ``stage: `` must be equal whatever they
+            say: how far a task is, where long texts stay the same from its first step to its last.
     """
 
     text: str

@@ -80,7 +80,7 @@ class Jobs:
             known = [
                 job
                 for job in self._known.values()
-                if job.owner == owner and job.about == about and not job.error
+                if job.owner == owner and job.about == about and not (job.error or job.is_dropped)
             ]
         job = known[-1] if known else self.start(owner, about, work)
         until = time.monotonic() + patience

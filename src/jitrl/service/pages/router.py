@@ -30,7 +30,7 @@ from jitrl.service.pages.views import (
     memory,
     rules,
 )
-from jitrl.service.pages.words import Words, preferred
+from jitrl.service.pages.words import Words, preferred, terms
 
 STATIC = Path(__file__).parent / "static"
 _LARGEST = 2_000_000  # bytes of a form
@@ -57,7 +57,11 @@ VIEWS: Mapping[str, View] = {
     "cost": costs.view,
     "doctor": checkup.view,
 }
-POSTED: Mapping[str, View] = {"preview": memory.preview, "mark": memory.apply}
+POSTED: Mapping[str, View] = {
+    "preview": memory.preview,
+    "mark": memory.apply,
+    "cancel": memory.cancel,
+}
 """Views that change something, or take what does not fit into an address."""
 
 _TAB = {
@@ -67,6 +71,7 @@ _TAB = {
     "rule": "rules",
     "preview": "memory",
     "mark": "memory",
+    "cancel": "memory",
 }
 
 
@@ -184,6 +189,7 @@ def _answer(
         "tabs": TABS,
         "tab": _TAB.get(view, view),
         "seeds": place.seeds(),
+        "explained": terms.OF.get(view, ()),
     }
     if both := frame.keys() & shown.values.keys():
         raise KeyError(f"view {view!r} and the frame of the page both name {sorted(both)}")

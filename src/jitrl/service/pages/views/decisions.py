@@ -19,9 +19,12 @@ from jitrl.service.pages.asking import Asked, Shown
 from jitrl.service.pages.places import Opened, Place
 from jitrl.stores.paging import Wanted
 from jitrl.stores.records import decision_id
-from jitrl.types import Decision, Episode, Row, Weighed
+from jitrl.types import Decision, Episode, Row, Scored, Weighed
 
 PAGE = 50
+MOST = 20
+"""Neighbors that are shown unfolded, at most."""
+
 _SCAN = 100  # episodes that are looked through at a time
 _SCANS = 5
 _PICTURES = (".png", ".jpg", ".jpeg", ".webp")
@@ -39,7 +42,7 @@ class Item:
 
 
 def listing(asked: Asked) -> Shown:
-    """Decisions, the newest first; those that the memory turned round, unless ``all`` is asked."""
+    """Decisions, the newest first; those that the memory changed, unless ``all`` is asked."""
     is_all, task = asked.text("show") == "all", asked.text("task")
     with asked.place.reading(asked.seed) as opened:
         rule = opened.agent().preset.rule
@@ -87,50 +90,68 @@ class Near:
         return ",".join(str(row) for row in self.cause.rows)
 
 
+@dataclass(frozen=True, slots=True)
+class Spoke:
+    """What the memory held of an action in states like the one of a decision.
+
+    Attributes:
+        visits: Remembered steps that took it.
+        of: Episodes that the newest of those are of, as far as they are scored.
+        won: Those of them whose rewards add up to more than 0.
+    """
+
+    action: str
+    visits: int
+    of: int
+    won: int
+
+
+def _spoke(action: str, causes: Sequence[views.Cause], opened: Opened) -> Spoke:
+    own = [cause for cause in causes if cause.action == action and cause.rows]
+    judged = [
+        opened.store.record(key).judgment
+        for key in dict.fromkeys(key for cause in own for key in cause.episodes)
+    ]
+    scores = [sum(one.rewards) for one in judged if isinstance(one, Scored)]
+    visits = round(sum(cause.visits for cause in own))
+    return Spoke(action, visits, len(scores), sum(score > 0 for score in scores))
+
+
 def one(asked: Asked) -> Shown:
     """A decision: before, advantage, after, and whose experience it rests on."""
     with asked.place.reading(asked.seed) as opened:
         record = opened.store.decision(asked.text("id"))
         episode = opened.store.episode(record.episode)
-        rule = opened.agent().preset.rule
-        decision = record.decision
+        rule, decision, state = opened.agent().preset.rule, record.decision, record.state
         ids = tuple({row for n in decision.neighbors for row in n.rows})
         rows = {
             row.id: row
             for row in (opened.paging.rows(Wanted(ids=ids), limit=len(ids)).items if ids else ())
         }
-    owners = {id: row.episode for id, row in rows.items()}
-    plain = Explanation(
-        record.id,
-        record.episode,
-        record.step,
-        record.state,
-        decision,
-        decision,
-        True,
-        (),
-        0,
-        owners,
-    )
-    near = [
-        Near(cause, tuple(rows[id] for id in cause.rows if id in rows))
-        for cause in views.causes(plain, rule)
-    ]
-    item = _item(record, rule)
+        owners = {id: row.episode for id, row in rows.items()}
+        at = (record.id, record.episode, record.step, record.state)
+        causes = views.causes(Explanation(*at, decision, decision, True, (), 0, owners), rule)
+        carrying, item = views.carrying(causes), _item(record, rule)
+        named = dict.fromkeys((item.mine.action, item.own.action)) if causes else ()
+        spoke = [_spoke(action, causes[:carrying], opened) for action in named]
+    near = [Near(cause, tuple(rows[id] for id in cause.rows if id in rows)) for cause in causes]
     values = {
         "record": record,
         "decision": decision,
         "candidates": _ranked(decision, rule),
         "item": item,
+        "spoke": spoke,
         "is_shadow": views.is_shadow(decision),
         "is_same_rule": decision.rule == rule.digest,
         "is_corrected": not decision.holdout
         and decision.reason not in ("off", "static", "weights"),
         "rule": rule,
-        "near": near,
+        "near": near[: min(carrying, MOST)],
+        "folded": near[min(carrying, MOST) :],
         "goal": goal_of(episode),
         "steps": len(episode.steps),
         "page": pages_of(episode)[record.step],
+        "compared": "\n".join(filter(None, (state.place, state.text, state.context))),
         "picture": picture(asked.place, episode, record.step) is not None,
         "ids": (_neighboring(episode, record.step, -1), _neighboring(episode, record.step, 1)),
     }

@@ -147,6 +147,12 @@ def apply(asked: Asked) -> Shown:
     return Shown("marked.html", values)
 
 
+def cancel(asked: Asked) -> Shown:
+    """Give up a replay that still goes on; nothing was changed by it."""
+    asked.jobs.drop(asked.viewer.secret, _posted(asked, "job"))
+    return Shown("cancelled.html", {})
+
+
 def _chosen(asked: Asked) -> tuple[Mark, tuple[int, ...]]:
     """What was posted: the status that rows shall have, and the rows.
 

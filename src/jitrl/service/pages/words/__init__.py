@@ -8,7 +8,7 @@ from typing import Any
 
 from jitrl.core.stats import Interval, NoInterval
 from jitrl.report.words import Language
-from jitrl.service.pages.words import curation, decisions, frame, judging, rules
+from jitrl.service.pages.words import curation, decisions, frame, judging, rules, terms
 
 SAID: Mapping[str, tuple[str, str]] = {
     **frame.SAID,
@@ -16,6 +16,7 @@ SAID: Mapping[str, tuple[str, str]] = {
     **curation.SAID,
     **rules.SAID,
     **judging.SAID,
+    **terms.SAID,
 }
 """Key to what it says in English and in Chinese; braces are filled in."""
 

@@ -54,7 +54,7 @@ SAID: dict[str, tuple[str, str]] = {
     "row.in_version": ("in version {version},", "于版本 {version}，"),
     "row.others": ("Other rows of this step, by other judgments:", "该步按其他判定得到的行："),
     "row.rules": ("Rules that rest on its episode", "依据该回合的规则"),
-    "row.influence": ("Which decisions did it turn round?", "它改变了哪些决策？"),
+    "row.influence": ("Which decisions did it change?", "它改变了哪些决策？"),
     "row.influence_note": (
         "Every stored decision that could have seen the row is made again without it: same "
         "draws, no model call, nothing is written.",
@@ -96,12 +96,12 @@ SAID: dict[str, tuple[str, str]] = {
     ),
     "preview.rows": ("{n:,} rows", "{n:,} 行"),
     "preview.note.quarantined": (
-        "These stored decisions were turned round by the rows. The journal stays as it is; "
+        "These stored decisions were changed by the rows. The journal stays as it is; "
         "decisions to come are made without them.",
         "下列已存决策曾被这些行改变。日志保持不变；今后的决策将不再用到它们。",
     ),
     "preview.note.active": (
-        "These stored decisions were turned round by the rows. From now on they count again.",
+        "These stored decisions were changed by the rows. From now on they count again.",
         "下列已存决策曾被这些行改变。今后它们将重新起作用。",
     ),
     "preview.reason": ("Reason (kept in the history)", "原因（保存在历史中）"),
@@ -124,9 +124,12 @@ SAID: dict[str, tuple[str, str]] = {
     "marked.quarantined": ("In quarantine now: {n:,} rows", "现已隔离 {n:,} 行"),
     "marked.active": ("Taking part again: {n:,} rows", "重新参与的有 {n:,} 行"),
     "marked.turned": (
-        "Stored decisions that they turned round: {n:,}.",
+        "Stored decisions that they changed: {n:,}.",
         "曾被它们改变的已存决策：{n:,} 个。",
     ),
+    "cancelled.title": ("The replay was stopped", "已停止重放"),
+    "cancelled.said": ("Nothing was changed.", "未作任何更改。"),
+    "preview.stop": ("Stop the replay", "停止重放"),
     "marked.on": ("Back to the memory", "回到记忆"),
     "marked.undo.quarantined": ("Restore them …", "恢复……"),
     "marked.undo.active": ("Quarantine them again …", "重新隔离……"),

@@ -26,7 +26,7 @@ SAID: dict[str, tuple[str, str]] = {
         "Journaled decisions: {n:,}, each with every number that made it.",
         "已记录的决策：{n:,} 个，每个都带有得出它的全部数值。",
     ),
-    "decisions.turned": ("turned round by the memory", "被记忆改变的"),
+    "decisions.turned": ("changed by the memory", "被记忆改变的"),
     "decisions.all": ("all", "全部"),
     "decisions.decision": ("decision", "决策"),
     "decisions.choice": ("choice", "选择"),
@@ -34,7 +34,7 @@ SAID: dict[str, tuple[str, str]] = {
     "decisions.same": ("the same", "相同"),
     "decisions.why": ("because of", "原因"),
     "decisions.none": (
-        "No decision here was turned round by the memory.",
+        "No decision here was changed by the memory.",
         "这里没有被记忆改变的决策。",
     ),
     "decisions.none_all": ("No decision is journaled here.", "这里没有记录任何决策。"),
@@ -44,7 +44,7 @@ SAID: dict[str, tuple[str, str]] = {
     "decision.after": ("next step", "下一步"),
     "decision.alone": ("the model alone", "仅模型"),
     "decision.with": ("with its memory", "加上记忆"),
-    "decision.turned": ("The memory turned it round.", "记忆改变了选择。"),
+    "decision.turned": ("The memory changed the choice.", "记忆改变了选择。"),
     "decision.same": ("The memory and the model agree.", "记忆与模型一致。"),
     "decision.silent": ("The memory had no say: {why}.", "记忆没有参与：{why}。"),
     "decision.shadow": (
@@ -61,21 +61,27 @@ SAID: dict[str, tuple[str, str]] = {
     "decision.candidates": ("Before, advantage, after", "之前、优势、之后"),
     "decision.candidate": ("candidate", "候选动作"),
     "decision.before_after": ("probability", "概率"),
-    "decision.p_before": ("p before", "之前概率"),
-    "decision.p_after": ("p after", "之后概率"),
-    "decision.tries": ("tries", "尝试"),
-    "decision.by_a": ("by A", "由 A"),
-    "decision.bonus": ("new/repeat", "新/重复"),
-    "decision.taught": ("others", "他任务"),
     "decision.taken": ("taken", "已采用"),
     "decision.own": ("model's own", "模型首选"),
     "decision.from_memory": ("from the memory", "来自记忆"),
     "decision.note": (
-        "V, what the state is worth, is {value:.3f}. q: return expected of the action. by A: "
-        "nats that A adds to the model's logit z; new/repeat: nats for what is untried here, "
-        "off for what was done already; others: nats by what other tasks taught.",
-        "状态价值 V 为 {value:.3f}。q：动作的预期回报。由 A：A 加到模型 logit z 上的奈特数；"
-        "新/重复：未试过的加分，已做过的减分；他任务：其他任务所教的加减分。",
+        "V, what the state is worth, is {value:.3f}. What is added is in nats: one more makes "
+        "an action's odds 2.7 times as good, seven more about a thousand times.",
+        "状态价值 V 为 {value:.3f}。所加的量以奈特计：多 1 奈特，动作的胜算变为 2.7 倍；多 7 "
+        "奈特约为一千倍。",
+    ),
+    "decision.spoke": (
+        "{won} of {of} earlier episodes that took {action} in states like this one succeeded.",
+        "在与此相似的状态中采用过 {action} 的 {of} 个以往回合里，{won} 个成功。",
+    ),
+    "decision.spoke_newest": (
+        "{won} of the {of} newest earlier episodes that took {action} in states like this one "
+        "succeeded ({n} visits in all).",
+        "在与此相似的状态中采用过 {action} 的最新 {of} 个以往回合里，{won} 个成功（共 {n} 次）。",
+    ),
+    "decision.spoke_none": (
+        "No earlier episode took {action} in a state like this one.",
+        "没有以往回合在与此相似的状态中采用过 {action}。",
     ),
     "decision.neighbors": ("Whose experience counted", "依据了谁的经历"),
     "decision.no_neighbors": (
@@ -84,10 +90,12 @@ SAID: dict[str, tuple[str, str]] = {
     ),
     "decision.return": ("return {value:+.3f}", "回报 {value:+.3f}"),
     "decision.ret": ("return {value:+.3f}", "回报 {value:+.3f}"),
-    "decision.similarity": ("similarity", "相似度"),
-    "decision.weight": ("weight in V", "在 V 中的权重"),
     "decision.running": ("What this very episode did here before.", "本回合此前在这里的做法。"),
-    "decision.more_neighbors": ("{n} more, of less weight.", "另有 {n} 个，权重更小。"),
+    "decision.folded": (
+        "{n} more neighbors, together less than 1 % of V",
+        "另有 {n} 个邻居，合计不到 V 的 1 %",
+    ),
+    "decision.more_neighbors": ("… and {n:,} more", "……另有 {n:,} 个"),
     "decision.without": ("without it?", "没有它会怎样？"),
     "decision.without_row": ("What if row {n} had not been there?", "如果没有第 {n} 行会怎样？"),
     "decision.without_all": ("without all {n} of them?", "没有这 {n} 行会怎样？"),
@@ -106,6 +114,10 @@ SAID: dict[str, tuple[str, str]] = {
     "decision.shot": ("Screenshot of the page at this step", "该步页面的截图"),
     "decision.place": ("page", "页面"),
     "decision.unseen": ("(the page was not recorded)", "（未记录页面）"),
+    "decision.compared": (
+        "What the memory compared (the state)",
+        "记忆所比较的内容（状态）",
+    ),
     "decision.record": ("The record", "记录"),
     "decision.version": ("memory version", "记忆版本"),
     "decision.rule": ("rule", "更新规则"),
@@ -141,6 +153,13 @@ SAID: dict[str, tuple[str, str]] = {
     "others.taught": (
         "Other tasks taught {nats:+.2f} nats for {action} against {against}",
         "其他任务所教：{action} 比 {against} 多 {nats:+.2f} 奈特",
+    ),
+    "others.taught_note": (
+        "A small model was fitted to how other tasks were solved. Each line is a sign that it "
+        "goes by (words of the action, the page or the goal, or what was done before), how much "
+        "it adds, and how many of the solved tasks with a choice like that did so.",
+        "用其他任务的成功做法拟合了一个小模型。每行是它所依据的一个线索（动作、页面或目标中的词，"
+        "或之前做过的事）、它所加的量，以及遇到此类选择的已完成任务中有多少这样做。",
     ),
     "others.feature": ("because of", "原因"),
     "others.nats": ("nats", "奈特"),
@@ -194,7 +213,7 @@ SAID: dict[str, tuple[str, str]] = {
     "episode.how": ("r + γ × next G", "r + γ × 下一步 G"),
     "episode.row": ("row", "行"),
     "episode.seen": ("what was seen", "当时所见"),
-    "episode.turned": ("turned round", "被记忆改变"),
+    "episode.turned": ("changed by the memory", "被记忆改变"),
     "episode.formula": (
         "G = r + γ · G of the next step, γ = {gamma:g}; after the last step G = 0.",
         "G = r + γ · 下一步的 G，γ = {gamma:g}；最后一步之后 G = 0。",

@@ -1,0 +1,82 @@
+"""The options of a guide: how it makes decisions of turns, and what it may bring about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jitrl.errors import ConfigError
+from jitrl.integrations.conversation import StateOf, Turn
+from jitrl.integrations.tools import Form, Values, listed
+from jitrl.types import BASES, Basis, Risk
+
+if TYPE_CHECKING:
+    from jitrl.integrations.guide import GuidedEpisode
+
+Scores = Callable[[Turn, Sequence[str], str], Mapping[str, float]]
+"""Logits by action, from the turn, all actions to be scored and the model's own one."""
+
+Check = Callable[["GuidedEpisode"], "float | bool | None"]
+"""How an episode ended, from the world; ``None`` if that is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """As ``Guide`` takes them; ``writes`` is ``None`` where all tools write."""
+
+    scope: str
+    state: StateOf
+    values: Values
+    unforced: frozenset[str]
+    writes: frozenset[str] | None
+    observed: bool
+    score: Scores | None
+    p0: float
+    check: Check | None
+    basis: Basis
+
+    def risk(self, form: Form | None) -> Risk:
+        """What an action may do: answering in words changes nothing."""
+        is_writing = form is not None and (self.writes is None or form.tool in self.writes)
+        return "write" if is_writing else "read"
+
+
+def checked(
+    *,
+    values: Values | None,
+    unforced: Collection[str],
+    writes: Collection[str] | bool,
+    **given: Any,
+) -> Options:
+    """The options of those values.
+
+    Raises:
+        ConfigError: If one is impossible.
+    """
+    p0, basis, observed = given["p0"], given["basis"], given["observed"]
+    if not isinstance(p0, float) or not 0.5 <= p0 < 1.0:
+        raise ConfigError(f"p0 is {p0!r}; it must be a number from .5 to below 1")
+    if basis not in BASES:
+        raise ConfigError(f"basis is {basis!r}; it must be one of {', '.join(BASES)}")
+    if not isinstance(observed, bool):
+        raise ConfigError(f"observed is {observed!r}; it must be True or False")
+    for name in ("state", "score", "check"):
+        if given[name] is not None and not callable(given[name]):
+            raise ConfigError(f"{name} is {given[name]!r}; it must be a function")
+    if not isinstance(given["scope"], str):
+        raise ConfigError(f"scope is {given['scope']!r}; it must be a text")
+    return Options(
+        values=listed(values or {}),
+        unforced=_tools(unforced, "unforced", ""),
+        writes=None if writes is True else _tools(writes or (), "writes", ", or True for all"),
+        **given,
+    )
+
+
+def _tools(given: Any, name: str, also: str) -> frozenset[str]:
+    """Names of tools."""
+    is_list = isinstance(given, Collection) and not isinstance(given, str)
+    if not is_list or not all(isinstance(one, str) for one in given):
+        raise ConfigError(f"{name} is {given!r}; it must be a list of names of tools{also}")
+    return frozenset(given)

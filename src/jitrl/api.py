@@ -41,7 +41,7 @@ def open(
     memory: str = "default",
     evaluator: str | Evaluator | Function | None = None,
     store: str = "sqlite",
-    rules: bool | Mapping[str, Any] = False,
+    rules: bool | Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> JitRL:
     """Open a memory file, or make one.
@@ -54,6 +54,7 @@ def open(
         store: Entry point of ``jitrl.stores`` that keeps the memory.
         rules: Whether ``Episode.notes`` tells rules in sentences beside the scores, and episodes
             teach some: options of the agent ``rulebook``; with ``{"scores": False}`` rules alone.
+            ``None``: as ``[rules]`` of docs/settings.md says, and it has none unless it is told to.
         settings: ``[memory]`` of docs/settings.md; what is not given comes from ``JITRL_MEMORY_*``
             variables, then from ``jitrl.toml``.
 
@@ -92,7 +93,7 @@ class JitRL:
         model: Settings | None = None,
         evaluator: Evaluator | None = None,
         store: str = "sqlite",
-        rules: bool | Mapping[str, Any] = False,
+        rules: bool | Mapping[str, Any] | None = None,
     ) -> None:
         path, memory = given.path(path), given.name(memory, "memory")
         opened = registry.load("stores", given.name(store, "store"))
@@ -108,7 +109,8 @@ class JitRL:
             self.store: Journal = undo.enter_context(closing(opened(path, memory=memory)))
             embedder = partial(remembered, path)
             parts = self.store, evaluator, self.settings
-            self.book = rulebook.opened(rules, *parts, author, embedder)
+            told = rulebook.chosen(rules, named.rules)
+            self.book = rulebook.opened(told, *parts, author, embedder)
             self.agent = self.book.memory if self.book else Corrected(*parts, embedder)
             self.tracing: Tracing | None = None
             if self.settings.telemetry != "off":

@@ -16,6 +16,7 @@ from jitrl.types.choice import (
     Prompt,
     Proposal,
     Risk,
+    Spoken,
     Weighed,
     Writing,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "RuleUse",
     "Scored",
     "ScoredUse",
+    "Spoken",
     "State",
     "Task",
     "TimeStep",

@@ -258,6 +258,7 @@ class RulebookEpisode:
         self._rng = np.random.default_rng(0)
         self._told: Told | None = None
         self._done: tuple[str, tuple[str, ...]] | None = None
+        self._is_ahead = False  # whether notes were asked for the step to come
         self._taught: Task | None = None
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
@@ -283,6 +284,9 @@ class RulebookEpisode:
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
         """The prompt with the told rules whose condition holds here."""
+        if self._done is not None:  # what came of the step before is not told yet
+            self._count()
+        self._is_ahead = True
         return replace(prompt, notes=self._begun().notes(state, prompt))
 
     def act(
@@ -300,14 +304,22 @@ class RulebookEpisode:
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
         """
-        told = self._begun()
+        told, self._is_ahead = self._begun(), False
         if self._corrected is None:
             decision = own_choice(proposal, self._agent.prior, self._rng)
             decision = replace(decision, mode="off", reason="off", excluded=told.excluded)
         else:
             decision = self._corrected.act(state, prompt, proposal, allowed)
-        self._done = decision.action, tuple(c.action for c in proposal.candidates)
-        return decision
+        actions = tuple(c.action for c in proposal.candidates)
+        self._done = decision.action, actions
+        return replace(decision, notes=told.spoken(decision.action, actions))
+
+    def unasked(self, state: State, proposal: Proposal, action: str, reason: str) -> Decision:
+        """A step that was taken without asking: the rules had no part in it."""
+        assert self._corrected is not None, "an episode without scores decides each step"
+        self._begun().passed()
+        self._is_ahead = False
+        return self._corrected.unasked(state, proposal, action, reason)
 
     def took(self, action: str) -> None:
         """``action`` was done in place of what was decided last."""
@@ -320,7 +332,8 @@ class RulebookEpisode:
         """What the last action brought; it counts at once where scores are corrected."""
         if self._corrected is not None:
             self._corrected.observe(reward, next_state)
-        self._count()
+        if not self._is_ahead:
+            self._count()
 
     def learn(self, episode: Episode) -> Receipt:
         """``commit``, then ``teach``."""

@@ -55,7 +55,7 @@ def test_an_impossible_setting_is_refused_with_its_name(here):
     with pytest.raises(ConfigError, match=r"rules\.holdout is 0"):
         jitrl.open("m.db")
     (here / "jitrl.toml").write_text("[rules]\ntolled = 3\n")
-    with pytest.raises(ConfigError, match="no setting 'tolled'.*did you mean 'told'"):
+    with pytest.raises(ConfigError, match=r"no setting 'tolled'.*did you mean 'told'"):
         jitrl.open("m.db")
 
 

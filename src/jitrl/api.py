@@ -82,7 +82,13 @@ def open(
 
 
 class JitRL:
-    """A memory that corrects decisions. Safe for threads; any number of processes may share it."""
+    """A memory that corrects decisions. Safe for threads; any number of processes may share it.
+
+    Attributes:
+        book: Its rules in sentences; ``None`` if it has none.
+        teaching: Is handed what makes rules of an episode, and its key, once that is stored; a
+            service has it done later.
+    """
 
     def __init__(
         self,
@@ -117,7 +123,7 @@ class JitRL:
                 self.tracing = Tracing(memory, self.settings.telemetry == "content")
                 self.agent.traced = self.tracing.retrieve
             self._opened = undo.pop_all()
-        self.memory = memory
+        self.memory, self.teaching = memory, rulebook.at_once
         self._lock, self._is_remembered, self._mixed = threading.Lock(), False, ""
         self._has_repeated = False
 
@@ -188,8 +194,7 @@ class JitRL:
             self._remember()
         receipt = self.store.rederive(key, said, judgment, rows)
         if self.book is not None and not receipt.duplicate:
-            with rulebook.stored(key):
-                self.book.again(key)
+            self.teaching(key, partial(self.book.again, key))
         return receipt if receipt.duplicate else replace(receipt, objection=why)
 
     def _remember(self) -> None:

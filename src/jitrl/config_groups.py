@@ -132,7 +132,7 @@ class Rules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 0.3
     attempts: Annotated[
         int,
-        Meta(ge=0, description="Scored attempts at a task that make a round; 0: none is distilled."),
+        Meta(ge=0, description="Scored attempts at a task that make a round; 0: none is."),
     ] = 8
     distil: Annotated[int, Meta(ge=1, description="New rules of one round at most.")] = 2
     gap: Annotated[

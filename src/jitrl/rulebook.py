@@ -17,9 +17,7 @@ from jitrl.ports import Embedder, Evaluator, Store, Writer
 _OF_THE_MEMORY = {"temperature": "temperature_prior", "choose": "choose"}
 
 
-def chosen(
-    rules: bool | Mapping[str, Any] | None, settings: Rules
-) -> bool | Mapping[str, Any]:
+def chosen(rules: bool | Mapping[str, Any] | None, settings: Rules) -> bool | Mapping[str, Any]:
     """What ``rules`` asks for, in view of the settings.
 
     Args:
@@ -108,6 +106,12 @@ def asked(agent: object) -> RulebookEpisode:
             "jitrl.open(path, rules=True)"
         )
     return agent
+
+
+def at_once(key: str, teach: Callable[[], None]) -> None:
+    """Learn rules of an episode where it is stored; say that it is, if that fails."""
+    with stored(key):
+        teach()
 
 
 @contextmanager

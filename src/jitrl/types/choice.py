@@ -133,7 +133,7 @@ class Spoken(NamedTuple):
         rule: Its id.
         told: Whether it stood in the prompt; else it was held out.
         chance: That it would, drawn once for the episode.
-        obeyed: Whether the choice is as it says; ``None`` where nobody can tell.
+        obeyed: Whether what was done is as it says; ``None`` where nobody can tell.
     """
 
     rule: str

@@ -20,6 +20,7 @@ from jitrl.agents.asked import Author
 from jitrl.agents.corrected import Corrected, CorrectedEpisode, MemorySettings
 from jitrl.agents.prior import own_choice, prior_of
 from jitrl.agents.prompted import learner
+from jitrl.agents.rulebook.counts import check_counts
 from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.learning import ROUND, Learning
@@ -31,11 +32,10 @@ from jitrl.errors import ConfigError, InputError
 from jitrl.ports import Embedder, Evaluator, Receipt, Writer
 from jitrl.ports.replay import Replays
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Decision, Episode, Prompt, Proposal, RuleStatus, State, Task
+from jitrl.types import Decision, Episode, Prompt, Proposal, RuleStatus, Spoken, State, Task
 
 NAME = "rulebook"
 _LEAST_HELD = 0.01  # share of uses without which no effect is ever known
-_LEAST_ROOM = 20  # tokens of a short rule
 _MOST_EXPLORE = 1e6
 
 
@@ -106,7 +106,7 @@ def rulebook(
         ConfigError: If a value is impossible, or nothing can be played again here.
     """
     name = f"{NAME}-{author}"
-    _check_counts(name, attempts, distil, told, tokens, credit_budget)
+    check_counts(name, attempts, distil, told, tokens, credit_budget)
     for what, value, low, high in (
         ("gap", gap, 0.0, 1.0),
         ("threshold", threshold, 0.0, 1.0),
@@ -152,42 +152,6 @@ def rulebook(
     )
 
 
-def _check_counts(
-    name: str, attempts: int, distil: int, told: int, tokens: int, credit_budget: int
-) -> None:
-    """Refuse counts with which nothing could be learned, or told.
-
-    Raises:
-        ConfigError: With the value and what to do.
-    """
-    for what, value in (
-        ("attempts", attempts),
-        ("distil", distil),
-        ("told", told),
-        ("tokens", tokens),
-        ("credit_budget", credit_budget),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ConfigError(
-                f"agent {name}: {what} must be at least 0 and a whole number, got {value!r}"
-            )
-    if attempts == 1:
-        raise ConfigError(
-            f"agent {name}: attempts is 1; a round compares 2 attempts or more, and with 0 nothing "
-            "is distilled"
-        )
-    if not distil:
-        raise ConfigError(
-            f"agent {name}: distil is 0; a round makes 1 rule or more, and to distil nothing set "
-            "attempts = 0"
-        )
-    if tokens < _LEAST_ROOM:
-        raise ConfigError(
-            f"agent {name}: tokens is {tokens}; a rule needs room for {_LEAST_ROOM} or more; "
-            "to tell none set told = 0"
-        )
-
-
 class Rulebook:
     """Tells rules, and learns them. Safe for threads.
 
@@ -196,6 +160,7 @@ class Rulebook:
 
     Attributes:
         tells: Whether episodes are told rules; they are learned in any case.
+        waits: Whether an episode begins only once all that was owed is learned.
     """
 
     def __init__(
@@ -210,7 +175,7 @@ class Rulebook:
     ) -> None:
         self.name, self.memory, self.store, self.prior = name, memory, store, prior
         self.telling, self.learning, self.scores = telling, learning, scores
-        self.tells = memory.mode == "act"
+        self.tells, self.waits = memory.mode == "act", True
 
     @property
     def derivation(self) -> dict[str, Any]:
@@ -243,7 +208,8 @@ class Rulebook:
             exclude: Tasks whose rows, and whose rules, it must not use.
             until: Newest version of the memory it may see; ``None``: all there is when it begins.
         """
-        self.resume()
+        if self.waits:
+            self.resume()
         return RulebookEpisode(self, exclude, until)
 
 
@@ -289,6 +255,15 @@ class RulebookEpisode:
         self._is_ahead = True
         return replace(prompt, notes=self._begun().notes(state, prompt))
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Ids of the rules in the notes that were asked for last."""
+        return self._begun().here
+
+    def hush(self) -> None:
+        """Tell no rule from now on, and log none, as what was told before is not known."""
+        self._told = Told(())
+
     def act(
         self,
         state: State,
@@ -310,9 +285,13 @@ class RulebookEpisode:
             decision = replace(decision, mode="off", reason="off", excluded=told.excluded)
         else:
             decision = self._corrected.act(state, prompt, proposal, allowed)
-        actions = tuple(c.action for c in proposal.candidates)
-        self._done = decision.action, actions
-        return replace(decision, notes=told.spoken(decision.action, actions))
+        self._done = decision.action, tuple(c.action for c in proposal.candidates)
+        return replace(decision, notes=self.spoken)
+
+    @property
+    def spoken(self) -> tuple[Spoken, ...]:
+        """The rules that spoke at the step just taken, and whether what was done is as they say."""
+        return () if self._done is None else self._begun().spoken(*self._done)
 
     def unasked(self, state: State, proposal: Proposal, action: str, reason: str) -> Decision:
         """A step that was taken without asking: the rules had no part in it."""

@@ -181,6 +181,11 @@ class Told:
         for line in lines:
             line.chance = chances[line.rule.id]
 
+    @property
+    def here(self) -> tuple[str, ...]:
+        """Ids of the rules in the notes that were asked for last."""
+        return tuple(line.rule.id for line, _ in self._now if line.told)
+
     def spoken(self, action: str, actions: Sequence[str] = ()) -> tuple[Spoken, ...]:
         """The rules that speak at the step that notes were last asked for, and its choice.
 

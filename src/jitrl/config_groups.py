@@ -103,7 +103,7 @@ class Rules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         bool, Meta(description="Whether the memory corrects the scores, too, or rules are all.")
     ] = True
     told: Annotated[
-        int, Meta(ge=0, description="Rules that an episode is told at most; 0: learned only.")
+        int, Meta(ge=0, description="Rules that a prompt holds at most; 0: they are learned only.")
     ] = 3
     tokens: Annotated[
         int, Meta(ge=20, description="Room for them in a prompt, in tokens, about.")

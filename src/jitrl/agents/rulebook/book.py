@@ -237,7 +237,7 @@ class RulebookEpisode:
             seen += [] if self._corrected.snapshot is None else [self._corrected.snapshot]
             is_alone = self._corrected.held_out
         if is_alone or not agent.tells:
-            self._told = Told((), agent.telling, lambda _: {})
+            self.hush()
             return
         self._told = fetched(
             agent.store,
@@ -261,8 +261,8 @@ class RulebookEpisode:
         return self._begun().here
 
     def hush(self) -> None:
-        """Tell no rule from now on, and log none, as what was told before is not known."""
-        self._told = Told(())
+        """Tell no rule from now on, and log none."""
+        self._told = Told((), self._agent.telling, lambda _: {})
 
     def act(
         self,

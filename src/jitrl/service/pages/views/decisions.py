@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from jitrl.analysis import explain as views
+from jitrl.analysis.notes import heard
+from jitrl.analysis.rulebook import GATES
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.evaluators.judge_record import goal_of, pages_of
@@ -94,6 +96,7 @@ def one(asked: Asked) -> Shown:
         episode = opened.store.episode(record.episode)
         rule = opened.agent().preset.rule
         decision = record.decision
+        rules = heard(opened.store, record)
         ids = tuple({row for n in decision.neighbors for row in n.rows})
         rows = {
             row.id: row
@@ -128,6 +131,8 @@ def one(asked: Asked) -> Shown:
         and decision.reason not in ("off", "static", "weights"),
         "rule": rule,
         "near": near,
+        "rules": rules,
+        "level": 1.0 - GATES.alpha,
         "goal": goal_of(episode),
         "steps": len(episode.steps),
         "page": pages_of(episode)[record.step],

@@ -18,7 +18,6 @@ import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
 from typing import Any
 
 from jitrl import api
@@ -29,33 +28,14 @@ from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import StateOf, Turn, state_of
 from jitrl.integrations.interface import Answers
 from jitrl.integrations.naming import key_of, task_of
-from jitrl.integrations.tools import ANSWER, Call, Form, Shape, Tool, Values, listed, together
+from jitrl.integrations.options import Check, Scores, checked
+from jitrl.integrations.tools import ANSWER, Call, Form, Shape, Tool, Values, together
 from jitrl.ports import Receipt
-from jitrl.types import BASES, Basis, Decision, EpisodeStatus
+from jitrl.types import Basis, Decision, EpisodeStatus
 
 _log = logging.getLogger(__name__)
 
-Scores = Callable[[Turn, Sequence[str], str], Mapping[str, float]]
-"""Logits by action, from the turn, all its actions and the model's own one."""
-
-Check = Callable[["GuidedEpisode"], "float | bool | None"]
-"""How an episode ended, from the world; ``None`` if that is not known."""
-
 _ACTIVE: ContextVar[tuple[GuidedEpisode, ...]] = ContextVar("jitrl_guided_episodes", default=())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    """How a guide makes decisions of turns."""
-
-    scope: str = ""
-    state: StateOf = state_of
-    values: Values = field(default_factory=dict)
-    unforced: frozenset[str] = frozenset()
-    score: Scores | None = None
-    p0: float = 0.8
-    check: Check | None = None
-    basis: Basis = "agent_self_report"
 
 
 class Guide:
@@ -93,22 +73,11 @@ class Guide:
         basis: Basis = "agent_self_report",
         **settings: Any,
     ) -> None:
-        if not isinstance(p0, float) or not 0.5 <= p0 < 1.0:
-            raise ConfigError(f"p0 is {p0!r}; it must be a number from .5 to below 1")
-        if basis not in BASES:
-            raise ConfigError(f"basis is {basis!r}; it must be one of {', '.join(BASES)}")
-        if isinstance(unforced, str) or not all(isinstance(name, str) for name in unforced):
-            raise ConfigError(f"unforced is {unforced!r}; it must be a list of names of tools")
-        for name, given in (("state", state), ("score", score), ("check", check)):
-            if given is not None and not callable(given):
-                raise ConfigError(f"{name} is {given!r}; it must be a function")
-        if not isinstance(scope, str):
-            raise ConfigError(f"scope is {scope!r}; it must be a text")
-        self.options = _Options(
+        self.options = checked(
             scope=scope,
             state=state,
-            values=listed(values or {}),
-            unforced=frozenset(unforced),
+            values=values or {},
+            unforced=unforced,
             score=score,
             p0=p0,
             check=check,
@@ -227,6 +196,27 @@ class GuidedEpisode:
             if not choice.turned:
                 self.calls += calls
         return choice
+
+    def notes(self, read: Callable[[], Turn | None]) -> str:
+        """Rules for the prompt of the model's next answer; "" if none is told. It never raises.
+
+        Args:
+            read: Makes the turn of what the model is to be shown; its calls are not known yet.
+        """
+        if self._episode is None or self.guide.memory.book is None:
+            return ""
+        with self._lock:
+            try:
+                turn = read()
+                if turn is None:
+                    return ""
+                shapes = [self._shape(tool.name, tool.parameters) for tool in turn.tools]
+                actions = [action for shape in shapes for action in shape.forms()]
+                actions += [ANSWER] if turn.can_answer else []
+                return self._episode.notes(self.guide.options.state(turn.messages), actions)
+            except Exception as error:  # noqa: BLE001 the agent goes on
+                self._degrade("rules could not be told", error)
+                return ""
 
     def note(self, see: Callable[[Answers], None]) -> None:
         """Note what later turns go on from; it never raises.

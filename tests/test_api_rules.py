@@ -319,3 +319,39 @@ def test_a_model_that_cannot_write_rules_leaves_the_episode_stored_and_its_round
 def test_impossible_options_are_refused_when_it_is_opened(rules, said):
     with pytest.raises(ConfigError, match=said):
         opened(rules=rules)
+
+
+FORM = "When the form is shown, press send"
+
+
+def test_each_rule_counts_the_steps_at_which_it_spoke_and_what_was_done_there():
+    with opened(rules={"attempts": 0, "holdout": 0.01}) as memory:
+        first, second = plant(memory), plant(memory, FORM)
+        with memory.episode(GOAL, scope="mail", key="e") as episode:
+            episode.notes(HERE, ["attach sheet", "attach text"])
+            episode.decide(HERE, {"attach sheet": 1.0, "attach text": 0.0})
+            episode.notes("The form is shown.", ["press send", "press cancel"])
+            episode.decide("The form is shown.", {"press send": 0.0, "press cancel": 1.0})
+            episode.decide("The form is shown.", {"press send": 1.0, "press cancel": 0.0})
+            episode.finish(outcome=True)
+        logged = (uses(memory, first)[0], uses(memory, second)[0])
+        found = [(use.occasions, use.obeyed) for use in logged]
+        assert found == [(1, 1), (1, 0)]
+        notes = [memory.store.decision(f"e#{n}").decision.notes for n in range(3)]
+    assert [[(one.rule, one.obeyed) for one in step] for step in notes] == [
+        [(first, True)],
+        [(second, False)],
+        [],
+    ]
+
+
+def test_a_decision_says_which_rules_were_held_out_of_its_notes():
+    with opened(rules={"attempts": 0, "holdout": 0.5}) as memory:
+        rule = plant(memory)
+        _, said = live(memory, 12, key="e")
+        spoke = [memory.store.decision(f"e{n}#0").decision.notes for n in range(12)]
+    assert [[(one.rule, one.told) for one in step] for step in spoke] == [
+        [(rule, WRITTEN in text)] for text in said
+    ]
+    assert spoke[0][0].chance == 0.5
+    assert len({step[0].told for step in spoke}) == 2

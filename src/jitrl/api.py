@@ -41,7 +41,7 @@ def open(
     memory: str = "default",
     evaluator: str | Evaluator | Function | None = None,
     store: str = "sqlite",
-    rules: bool | Mapping[str, Any] = False,
+    rules: bool | Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> JitRL:
     """Open a memory file, or make one.
@@ -54,6 +54,7 @@ def open(
         store: Entry point of ``jitrl.stores`` that keeps the memory.
         rules: Whether ``Episode.notes`` tells rules in sentences beside the scores, and episodes
             teach some: options of the agent ``rulebook``; with ``{"scores": False}`` rules alone.
+            ``None``: as ``[rules]`` of docs/settings.md says, and it has none unless it is told to.
         settings: ``[memory]`` of docs/settings.md; what is not given comes from ``JITRL_MEMORY_*``
             variables, then from ``jitrl.toml``.
 
@@ -81,7 +82,13 @@ def open(
 
 
 class JitRL:
-    """A memory that corrects decisions. Safe for threads; any number of processes may share it."""
+    """A memory that corrects decisions. Safe for threads; any number of processes may share it.
+
+    Attributes:
+        book: Its rules in sentences; ``None`` if it has none.
+        teaching: Is handed what makes rules of an episode, and its key, once that is stored; a
+            service has it done later.
+    """
 
     def __init__(
         self,
@@ -92,7 +99,7 @@ class JitRL:
         model: Settings | None = None,
         evaluator: Evaluator | None = None,
         store: str = "sqlite",
-        rules: bool | Mapping[str, Any] = False,
+        rules: bool | Mapping[str, Any] | None = None,
     ) -> None:
         path, memory = given.path(path), given.name(memory, "memory")
         opened = registry.load("stores", given.name(store, "store"))
@@ -108,14 +115,15 @@ class JitRL:
             self.store: Journal = undo.enter_context(closing(opened(path, memory=memory)))
             embedder = partial(remembered, path)
             parts = self.store, evaluator, self.settings
-            self.book = rulebook.opened(rules, *parts, author, embedder)
+            told = rulebook.chosen(rules, named.rules)
+            self.book = rulebook.opened(told, *parts, author, embedder)
             self.agent = self.book.memory if self.book else Corrected(*parts, embedder)
             self.tracing: Tracing | None = None
             if self.settings.telemetry != "off":
                 self.tracing = Tracing(memory, self.settings.telemetry == "content")
                 self.agent.traced = self.tracing.retrieve
             self._opened = undo.pop_all()
-        self.memory = memory
+        self.memory, self.teaching = memory, rulebook.at_once
         self._lock, self._is_remembered, self._mixed = threading.Lock(), False, ""
         self._has_repeated = False
 
@@ -186,8 +194,7 @@ class JitRL:
             self._remember()
         receipt = self.store.rederive(key, said, judgment, rows)
         if self.book is not None and not receipt.duplicate:
-            with rulebook.stored(key):
-                self.book.again(key)
+            self.teaching(key, partial(self.book.again, key))
         return receipt if receipt.duplicate else replace(receipt, objection=why)
 
     def _remember(self) -> None:

@@ -86,6 +86,83 @@ class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = "numpy"
 
 
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Rules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Rules in sentences beside the scores, wherever a memory is opened for an agent.
+
+    That is in `jitrl.open` and the integrations, `jitrl serve`, `jitrl proxy` and `jitrl mcp`. A
+    run's agent `rulebook` has the same as its options (`run.options`).
+    """
+
+    enabled: Annotated[
+        bool, Meta(description="Whether rules are told in episodes, and distilled from them.")
+    ] = False
+    scores: Annotated[
+        bool, Meta(description="Whether the memory corrects the scores, too, or rules are all.")
+    ] = True
+    told: Annotated[
+        int, Meta(ge=0, description="Rules that a prompt holds at most; 0: they are learned only.")
+    ] = 3
+    tokens: Annotated[
+        int, Meta(ge=20, description="Room for them in a prompt, in tokens, about.")
+    ] = 200
+    holdout: Annotated[
+        float,
+        Meta(
+            ge=0.01,
+            le=0.99,
+            description="Share of the first uses of an active rule in which it is held out.",
+        ),
+    ] = 0.2
+    overlap: Annotated[
+        Share, Meta(description="Share of a rule's key words that a goal must name.")
+    ] = 0.5
+    meaning: Annotated[
+        str,
+        Meta(
+            description="Embedder that finds rules which say the goal in other words; unset: key "
+            "words alone."
+        ),
+    ] = ""
+    alike: Annotated[Share, Meta(description="With `meaning`, how similar the two must be.")] = 0.4
+    explore: Annotated[
+        float, Meta(ge=0, le=1e6, description="c of the bound by which rules are chosen.")
+    ] = 0.3
+    attempts: Annotated[
+        int,
+        Meta(ge=0, description="Scored attempts at a task that make a round; 0: none is."),
+    ] = 8
+    distil: Annotated[int, Meta(ge=1, description="New rules of one round at most.")] = 2
+    gap: Annotated[
+        Share,
+        Meta(description="Least difference between a round's best and worst that teaches."),
+    ] = 0.25
+    threshold: Annotated[Share, Meta(description="Least score of the best of a round.")] = 0.75
+    success: Annotated[Share, Meta(description="Least score of an episode that is a win.")] = 1.0
+    author: Annotated[
+        Literal["rules", "model"],
+        Meta(
+            description="Who distils: `rules` (where attempts parted), or the `model` of "
+            "`[writer]`."
+        ),
+    ] = "rules"
+    credit: Annotated[
+        Literal["contrast", "steps", "mixed-steps"],
+        Meta(
+            description="Which steps rules are made of: where attempts parted, where the scores of "
+            "their steps part (`steps`), or the latter only where the gap is large."
+        ),
+    ] = "contrast"
+    credit_budget: Annotated[
+        int, Meta(ge=0, description="Attempts of a round whose steps the model scores, at most.")
+    ] = 12
+    gates: Annotated[
+        Options, Meta(description="Settings of the gates that differ, as `trial`.")
+    ] = msgspec.field(default_factory=dict)
+
+
 class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The frozen model that scores candidates."""
 
@@ -235,6 +312,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All groups of settings."""
 
     memory: Memory = Memory()
+    rules: Rules = Rules()
     model: Model = Model()
     writer: Writer = Writer()
     environment: Environment = Environment()

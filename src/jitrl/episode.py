@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,7 +21,6 @@ from jitrl.observed import Observed
 from jitrl.ports import Receipt
 from jitrl.redaction.hidden import Hidden
 from jitrl.types import (
-    DEGRADED,
     Basis,
     Candidate,
     Decision,
@@ -104,6 +103,11 @@ class Episode:
         prompt = Prompt(self.goal, here.text, (), tuple(c.action for c in known))
         return self._hidden.said(ruled.advise(here, prompt).notes)
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Ids of the rules in the notes that were asked for last."""
+        return self._agent.told if isinstance(self._agent, RulebookEpisode) else ()
+
     def decide(
         self,
         state: str | State,
@@ -160,7 +164,8 @@ class Episode:
     def took(self, action: str) -> None:
         """The step just decided could not be carried out; ``action`` was done in its place.
 
-        The decision is kept as it fell. What is learned counts for what was done.
+        The decision is kept as it fell, but for whether it obeyed rules. What is learned counts for
+        what was done.
 
         Raises:
             InputError: If nothing was decided yet, or the step is over already.
@@ -170,78 +175,15 @@ class Episode:
         if self._arrived[0] >= len(self._steps):
             raise InputError(f"took({action!r}) came at no time between a decision and the next")
         self._agent.took(done)
-        self._steps[-1] = replace(self._steps[-1], action=done)
+        decision = self._steps[-1].decision
+        if decision is not None and isinstance(self._agent, RulebookEpisode):
+            decision = replace(decision, notes=self._agent.spoken)
+        self._steps[-1] = replace(self._steps[-1], action=done, decision=decision)
 
     @property
     def steps(self) -> tuple[Transition, ...]:
         """The steps so far, shape [T]; their rewards and next states are known at the end."""
         return tuple(self._steps)
-
-    def unaided(
-        self,
-        state: str | State,
-        candidates: Candidates,
-        action: str,
-        *,
-        scorer: str = "caller",
-        reason: str = DEGRADED,
-        instead: bool = False,
-    ) -> Decision:
-        """Write down a step that was taken without the memory, because it could not be asked.
-
-        Args:
-            action: What was taken; one of the candidates.
-            reason: Why the memory was not asked.
-            instead: It takes the place of the step just decided, whose answer came too late.
-
-        Raises:
-            InputError: If a value cannot be used; nothing is written down.
-        """
-        self._running()
-        here, scorer = self._hidden.state(given.state(state)), given.text(scorer, "scorer")
-        plain = given.candidates(candidates, None)
-        if action not in {c.action for c in plain}:
-            raise InputError(f"action {action!r} is none of the candidates")
-        choice, action = self._hidden.candidates(plain), self._hidden.name(action)
-        if instead:
-            self._steps.pop()
-        self._arrive(here)
-        proposal = Proposal(choice, scorer, "caller")
-        decision = self._agent.unasked(here, proposal, action, reason)
-        self._steps.append(Transition(here, action, decision))
-        return self._hidden.shown(decision)
-
-    def answered(
-        self, number: int, state: State, candidates: Sequence[Candidate]
-    ) -> Decision | None:
-        """The decision of an earlier step as it was answered.
-
-        Args:
-            number: Of the step, from 0.
-
-        Returns:
-            ``None`` if it was made in another state or among other candidates.
-        """
-        here, choice = self._hidden.state(state), self._hidden.candidates(candidates)
-        made = self._steps[number].decision
-        if self._steps[number].state != here or made is None:
-            return None
-        asked = [(c.action, c.logit) for c in made.candidates if c.source != "memory"]
-        is_same = asked == [(c.action, c.logit) for c in choice]
-        return self._hidden.shown(made) if is_same else None
-
-    def retrace(self, state: State, decision: Decision, action: str) -> None:
-        """Take a step that was decided before, by a process that is gone.
-
-        Raises:
-            InputError: If the episode is over.
-        """
-        self._running()
-        self._arrive(state)
-        self._agent.retrace(state, decision)
-        if action != decision.action:
-            self._agent.took(action)
-        self._steps.append(Transition(state, action, decision))
 
     def reward(self, value: float) -> None:
         """Reward of the step just decided; several add up.
@@ -346,8 +288,7 @@ class Episode:
         if receipt.duplicate and not was_tried:  # else an interrupt came after it was stored
             self._jitrl._repeated(self.key)
         if ruled is not None:
-            with rulebook.stored(self.key):
-                ruled.teach()
+            self._jitrl.teaching(self.key, ruled.teach)
         return receipt
 
     def _look(self, scorer: str) -> None:

@@ -10,11 +10,31 @@ import msgspec
 
 from jitrl import registry
 from jitrl.agents.rulebook.book import NAME, Rulebook, RulebookEpisode
-from jitrl.config import Memory
+from jitrl.config import Memory, Rules
 from jitrl.errors import BudgetExceeded, ConfigError, ModelError
 from jitrl.ports import Embedder, Evaluator, Store, Writer
 
 _OF_THE_MEMORY = {"temperature": "temperature_prior", "choose": "choose"}
+
+
+def chosen(rules: bool | Mapping[str, Any] | None, settings: Rules) -> bool | Mapping[str, Any]:
+    """What ``rules`` asks for, in view of the settings.
+
+    Args:
+        rules: ``None`` leaves it to the settings, ``False`` is none; what a mapping names counts
+            before the settings.
+    """
+    if rules is False or (rules is None and not settings.enabled):
+        return False
+    if not (rules is None or rules is True or isinstance(rules, Mapping)):
+        return rules  # which is refused
+    usual = Rules()
+    asked = {
+        name: getattr(settings, name)
+        for name in settings.__struct_fields__
+        if name != "enabled" and getattr(settings, name) != getattr(usual, name)
+    }
+    return asked | dict(rules) if isinstance(rules, Mapping) else asked or True
 
 
 def opened(
@@ -36,7 +56,7 @@ def opened(
     Raises:
         ConfigError: If an option is unknown or impossible, or the store keeps no rules.
     """
-    if rules is None or rules is False:
+    if rules is False:
         return None
     if not (rules is True or isinstance(rules, Mapping)):
         raise ConfigError(
@@ -86,6 +106,12 @@ def asked(agent: object) -> RulebookEpisode:
             "jitrl.open(path, rules=True)"
         )
     return agent
+
+
+def at_once(key: str, teach: Callable[[], None]) -> None:
+    """Learn rules of an episode where it is stored; say that it is, if that fails."""
+    with stored(key):
+        teach()
 
 
 @contextmanager

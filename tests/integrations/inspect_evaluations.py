@@ -17,8 +17,10 @@ from inspect_ai.scorer import includes
 
 import jitrl
 from jitrl.cli import main
+from jitrl.core.sentences import rule_id
 from jitrl.integrations.inspect_ai import InspectGuide, guided_model
 from jitrl.recorded import inspect_logs
+from jitrl.types import Rule
 
 folder, example = Path(sys.argv[1]), runpy.run_path(sys.argv[2])
 found = {"solved": example["solved"](folder / "desk.db", folder / "logs")}
@@ -65,6 +67,32 @@ def wordy(messages, tools, choice, config):
     said.usage = ModelUsage()
     return said
 
+
+told = "When the task is to do it, call settle with how resend"
+found["systems"] = []
+
+
+def listening(messages, tools, choice, config):
+    found["systems"].append("".join(m.text for m in messages if m.role == "system"))
+    said = ModelOutput.for_tool_call("mock", "submit", {"answer": "done"})
+    said.usage = ModelUsage()
+    return said
+
+
+with jitrl.open(folder / "ruled.db", rules={"attempts": 0, "holdout": 0.01}) as memory:
+    rule = Rule(rule_id(told), told, "mine", author="ann", status="active")
+    memory.store.add_rules([rule])
+    task = Task(
+        name="told",
+        dataset=[Sample(id="s", input="Do it: the task.", target="done")],
+        solver=react(
+            tools=[example["settle"]()], model=guided_model(InspectGuide(memory, scope="mine"))
+        ),
+        scorer=includes(),
+    )
+    mock = get_model("mockllm/model", custom_outputs=listening, memoize=False)
+    eval(task, model=mock, display="none", log_dir=str(folder / "told"))
+    found["told"] = [one.use.told for one in memory.store.rule_uses()[rule.id]]
 
 with jitrl.open(folder / "other.db", mode="off") as memory:
     guide = InspectGuide(memory, score="includes", basis="human", scope="mine")

@@ -70,6 +70,12 @@ class TestEvaluations:
         assert 'settle(how="resend", order: integer)' in actions
         assert "submit(answer: string)" in actions
 
+    def test_a_rule_stands_at_the_end_of_the_instructions(self, played):
+        heard = played[1]["systems"]
+        assert heard[0].endswith("- When the task is to do it, call settle with how resend.")
+        assert not heard[0].startswith("Rules")  # Inspect's own come first
+        assert played[1]["told"] == [True]
+
     def test_an_answer_names_its_decision(self, played):
         folder, found, _ = played
         turned = [note for note in found["notes"] if note["own"] != note["action"]]

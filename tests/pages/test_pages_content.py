@@ -19,8 +19,10 @@ from jitrl.analysis.results import gather
 from jitrl.analysis.rulebook import shown
 from jitrl.config import Memory
 from jitrl.core.returns import returns_to_go
+from jitrl.core.sentences import rule_id
 from jitrl.memory.explain import without_rows
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.types import Rule
 
 pytestmark = pytest.mark.server
 
@@ -300,3 +302,21 @@ def test_the_doctor_says_the_same_as_on_the_command_line(visit, runs):
         if finding.status == "fine":
             assert re.sub(r"\s+", " ", evidence(words, name, finding)) in said
     assert f"{number} to mend" in said
+
+
+def test_a_decision_shows_the_rules_that_spoke_to_it(visit, tmp_path):
+    said = "When the mail is open, attach sheet"
+    with jitrl.open(tmp_path / "m.db", rules={"attempts": 0, "holdout": 0.5}) as memory:
+        memory.store.add_rules([Rule(rule_id(said), said, author="ann", status="active")])
+        for n in range(12):
+            with memory.episode("send the report", key=f"e{n}") as episode:
+                episode.notes("The mail is open.")
+                episode.decide("The mail is open.", {"attach sheet": 0.0})
+                episode.finish(True)
+        told = [memory.store.decision(f"e{n}#0").decision.notes[0].told for n in range(12)]
+        seen = shown(memory.store.rule_uses()[rule_id(said)], None)
+    client, seen_as = visit(tmp_path / "m.db"), {True: "told 5", False: "held out 5"}
+    assert set(told) == set(seen_as)
+    page = text(client.get("/p/m.db/decision?id=e0%230"))
+    assert f"{said} {seen_as[told[0]]}0% yes" in page
+    assert seen.bounds in page

@@ -19,12 +19,13 @@ class Place:
             self._texts[asked] = self.keys.add(who, tenant, scopes)[1]
         return self._texts[asked]
 
-    def app(self, bounds=None, **limits):
+    def app(self, bounds=None, settings=None, **limits):
         from jitrl.service.app import create_app
         from jitrl.service.seats import Limits
         from jitrl.service.tenants import Tenants
 
-        made = Tenants(self.folder, limits=Limits(**{"deadline": 30.0, **limits}))
+        patient = Limits(**{"deadline": 30.0, **limits})
+        made = Tenants(self.folder, model=settings, limits=patient)
         return create_app(made, bounds=bounds)
 
 

@@ -10,6 +10,7 @@ from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory.view import View
 from jitrl.service.desk import Desk, Limits
 from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown
+from jitrl.service.lived import ServedEpisode
 from jitrl.service.running import Call, Running
 
 YES_NO = {"yes": 1.0, "no": 0.0}
@@ -230,7 +231,7 @@ def test_a_degraded_step_asked_for_again_is_answered_as_before(tmp_path):
 
 def test_an_answer_is_given_once_whoever_comes_first(desk):
     desk.episodes.start("t", key="k")
-    running = Running(desk.memory.episode("t", key="other"), "")
+    running = Running(ServedEpisode(desk.memory, "t", "", "other"), "")
     call = Call("page", YES_NO)
     running.put(call)
     assert call.give_up().degraded == "deadline"

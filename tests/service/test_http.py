@@ -169,6 +169,7 @@ CALLS = {
     ("POST", "/v1/episodes"): {"decide"},
     ("GET", "/v1/episodes/k"): {"decide", "read"},
     ("POST", "/v1/episodes/k/decide"): {"decide"},
+    ("POST", "/v1/episodes/k/notes"): {"decide"},
     ("POST", "/v1/episodes/k/close"): {"decide"},
     ("POST", "/v1/episodes/k/steps"): {"report:self", "report:trusted"},
     ("POST", "/v1/episodes/k/outcomes"): {"report:self", "report:trusted"},
@@ -182,7 +183,13 @@ CALLS = {
     ("POST", "/v1/episodes/k:restore"): {"curate"},
     ("GET", "/metrics"): {"metrics"},
 }
-BODIES = {"/v1/episodes": START, "decide": STEP, "steps": {"reward": 1.0}, "outcomes": {"value": 1}}
+BODIES = {
+    "/v1/episodes": START,
+    "decide": STEP,
+    "notes": {"state": "page"},
+    "steps": {"reward": 1.0},
+    "outcomes": {"value": 1},
+}
 
 
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)

@@ -146,7 +146,9 @@ def test_the_examples_of_the_page_work_as_they_stand(served, tmp_path):
         pytest.skip("bash or curl is not installed")
     address, key, _ = served
     page = (ROOT / "docs/service.md").read_text(encoding="utf-8")
-    blocks = dict(re.findall(r"^```(sh|py)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    blocks = {"sh": "", "py": ""}
+    for kind, block in re.findall(r"^```(sh|py)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        blocks[kind] += block
     program = tmp_path / "example.sh"
     program.write_text("set -e\n" + blocks["sh"].replace("curl -sS", "curl -sSf"), encoding="utf-8")
     done = subprocess.run(
@@ -157,8 +159,10 @@ def test_the_examples_of_the_page_work_as_they_stand(served, tmp_path):
         env={"PATH": os.environ["PATH"], "URL": address, "KEY": key},
     )
     assert done.returncode == 0, done.stderr
-    started, chosen, told = map(json.loads, re.findall(r"\{.*?\}", done.stdout))
+    answers = [json.loads(one) for one in re.findall(r"\{.*?\}", done.stdout)]
+    started, chosen, told, mail, noted, attached = answers
     assert (started["id"], chosen["action"], told["rows"]) == ("visit-1", "open Emails", 1)
+    assert (mail["id"], noted["notes"], attached["rules"]) == ("mail-1", "", [])
     example = f"URL, KEY = {address!r}, {key!r}\n{blocks['py']}\nprint(choice.degraded)"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", example], capture_output=True, text=True, check=False

@@ -313,3 +313,21 @@ def test_evidence_alone_goes_with_what_rests_on_it(tmp_path):
 def test_a_subject_that_says_nothing_is_refused(text, message):
     with pytest.raises(InputError, match=message):
         subject(text)
+
+
+def test_a_decision_names_no_rule_that_is_gone(tmp_path):
+    texts = [f"When the page is shown, write {word}" for word in ("on", OWN)]
+    with jitrl.open(tmp_path / "m.db", redact=[], rules={"holdout": 0.01}) as memory:
+        for number, text in enumerate(texts):
+            rule = Rule(rule_id(text), text, author="ann", status="active")
+            memory.store.add_rules([rule], principal=MARK if number else "")
+        with memory.episode("write", key="e") as episode:
+            episode.notes("The page is shown.")
+            episode.decide("The page is shown.", {"write": 0.0})
+            episode.finish(True)
+        spoke = {one.rule for one in memory.store.decision("e#0").decision.notes}
+        assert spoke == {rule_id(text) for text in texts}
+        memory.purge(f"principal={MARK}")
+        left = {one.rule for one in memory.store.decision("e#0").decision.notes}
+        assert left == {rule_id(texts[0])}
+        assert memory.store.check() == []

@@ -23,6 +23,7 @@ from jitrl.types import (
     Decision,
     Lesson,
     Neighbor,
+    Spoken,
     State,
     Transition,
     Weighed,
@@ -54,6 +55,8 @@ def values(kind: type) -> st.SearchStrategy:
         "tuple[tuple[str, Risk], ...]": st.lists(
             st.tuples(texts, st.sampled_from(RISKS)), max_size=3
         ).map(tuple),
+        "bool | None": st.none() | st.booleans(),
+        "tuple[Spoken, ...]": st.deferred(lambda: lists(Spoken)),
         "Lesson | None": st.none() | st.deferred(lambda: values(Lesson)),
     }
     return st.builds(kind, **{name: kinds[hint] for name, hint in hints(kind).items()})
@@ -101,7 +104,7 @@ ORDERS: dict[type, str] = {
     Neighbor: "action similarity ret visits sources value reward terminal onward taken trusted "
     "rows state",
     Decision: "action candidates neighbors value scale kl draws rule version scorer mode holdout "
-    "reason excluded seed allowed lesson share capped marked silenced",
+    "reason excluded seed allowed lesson share capped marked silenced notes",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from jitrl.analysis.notes import Heard
 from jitrl.core.evidence import nearness
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import drawn, propensities
@@ -158,8 +159,14 @@ def of_weights(record: DecisionRecord) -> Explanation:
     )
 
 
-def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
-    """Everything in plain values, candidates by what they came to.
+def of_itself(record: DecisionRecord) -> Explanation:
+    """A decision that no memory had a say in, by its own numbers: it is the model's own."""
+    made = record.decision
+    return Explanation(record.id, record.episode, record.step, record.state, made, made, True, ())
+
+
+def data(of: Explanation, rule: UpdateRule, heard: Sequence[Heard] = ()) -> dict[str, Any]:
+    """Everything in plain values, candidates by what they came to, and the rules that spoke.
 
     ``action`` is what was taken, ``memory`` what the memory chose: the two differ in ``shadow``
     only. ``is_changed``, ``why`` and ``is_turned`` are about the memory's choice.
@@ -191,6 +198,7 @@ def data(of: Explanation, rule: UpdateRule) -> dict[str, Any]:
         "silenced": decision.silenced,
         "lesson": None if decision.lesson is None else decision.lesson._asdict(),
         "taught": msgspec.to_builtins(of.taught),
+        "rules": [one.plain() for one in heard],
         "neighbors": [msgspec.to_builtins(c) for c in causes(of, rule)],
         "alone": of.alone.action,
         "without": [

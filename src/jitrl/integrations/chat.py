@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from jitrl.integrations.choice import Choice, ExtraCall
@@ -35,14 +36,27 @@ def messages(request: Json) -> list[Message]:
 def turn(request: Json, answer: Json, seen: Answers) -> Turn | None:
     """The turn that a request and its answer make; ``None`` if the answer cannot be read."""
     said = message_of(answer)
-    if said is None:
-        return None
+    return None if said is None else replace(asked(request, seen), calls=_calls(said))
+
+
+def asked(request: Json, seen: Answers) -> Turn:
+    """The turn that a request makes, as long as it is not answered."""
     return Turn(
         messages(request),
         [Tool(tool["name"], tool.get("parameters") or {}) for tool in _tools(request)],
-        _calls(said),
         can_answer=request.get("tool_choice") != "required",
     )
+
+
+def told(request: Json, notes: str) -> dict[str, Any]:
+    """The request with ``notes`` at the end of its instructions."""
+    said = list(request.get("messages") or ())
+    heads = [place for place, one in enumerate(said) if one["role"] in ("system", "developer")]
+    if not heads or heads[0] != 0:
+        return {**request, "messages": [{"role": "system", "content": notes}, *said]}
+    own = said[0].get("content") or ""
+    whole = f"{own}\n\n{notes}" if isinstance(own, str) else [*own, {"type": "text", "text": notes}]
+    return {**request, "messages": [{**said[0], "content": whole}, *said[1:]]}
 
 
 def see(seen: Answers, request: Json, answer: Json) -> None:

@@ -11,7 +11,6 @@ logged as ``degraded``, and ``GuidedEpisode.degraded`` says it.
 from __future__ import annotations
 
 import logging
-import math
 import os
 import threading
 import weakref
@@ -206,6 +205,27 @@ class GuidedEpisode:
                 self.calls += calls
         return choice
 
+    def notes(self, read: Callable[[], Turn | None]) -> str:
+        """Rules for the prompt of the model's next answer; "" if none is told. It never raises.
+
+        Args:
+            read: Makes the turn of what the model is to be shown; its calls are not known yet.
+        """
+        if self._episode is None or self.guide.memory.book is None:
+            return ""
+        with self._lock:
+            try:
+                turn = read()
+                if turn is None:
+                    return ""
+                shapes = [self._shape(tool.name, tool.parameters) for tool in turn.tools]
+                actions = [action for shape in shapes for action in shape.forms()]
+                actions += [ANSWER] if turn.can_answer else []
+                return self._episode.notes(self.guide.options.state(turn.messages), actions)
+            except Exception as error:  # noqa: BLE001 the agent goes on
+                self._degrade("rules could not be told", error)
+                return ""
+
     def note(self, see: Callable[[Answers], None]) -> None:
         """Note what later turns go on from; it never raises.
 
@@ -324,7 +344,7 @@ class GuidedEpisode:
         risks = {action: options.risk(form) for action, form in forms.items()}
         risks[own] = "read"  # it is the model's own to do
         untried = [action for action, risk in risks.items() if risk == "read"]
-        logits, scorer = self._logits(turn, untried, own)
+        logits, scorer = options.logits(turn, untried, own)
         decision = self._episode.decide(
             options.state(turn.messages),
             {action: logits[action] for action in untried},
@@ -347,15 +367,6 @@ class GuidedEpisode:
         action = last.action if last.action in forms else own
         self._took(action)
         return Choice(own, action, forms[action], last.decision)
-
-    def _logits(
-        self, turn: Turn, actions: Sequence[str], own: str
-    ) -> tuple[Mapping[str, float], str]:
-        options = self.guide.options
-        if options.score is not None:
-            return options.score(turn, actions, own), getattr(options.score, "__name__", "own")
-        rest = math.log((1.0 - options.p0) / max(len(actions) - 1, 1))
-        return {a: math.log(options.p0) if a == own else rest for a in actions}, "single"
 
     def _shape(self, name: str, parameters: Mapping[str, Any]) -> Shape:
         """The shape of a tool; read from its schema once, as long as that stays."""

@@ -40,7 +40,14 @@ try:
         TaskStart,
         hooks,
     )
-    from inspect_ai.model import Model, ModelOutput, get_model
+    from inspect_ai.model import (
+        ChatMessage,
+        ChatMessageSystem,
+        ContentText,
+        Model,
+        ModelOutput,
+        get_model,
+    )
     from inspect_ai.tool import Tool, ToolCall, ToolChoice, ToolDef, ToolFunction, ToolInfo
 except ImportError as error:
     raise MissingExtra(
@@ -83,18 +90,19 @@ class InspectGuide(Guide):
 
     async def answer(self, state: AgentState, tools: list[Tool], model: Model) -> ModelOutput:
         """The model's answer to the messages so far, as the memory has it."""
-        first = await model.generate(state.messages, tools)
         episode = self._episode()
         if episode is None or not tools:
-            return first
+            return await model.generate(state.messages, tools)
         shown, infos = list(state.messages), [_info(tool) for tool in tools]
+        asked = _told(shown, episode.notes(lambda: turn_of(shown, infos, None, "auto")))
+        first = await model.generate(asked, tools)
         choice = episode.choose(lambda: turn_of(shown, infos, first, "auto"))
         if not choice.turned:
             return _noted(first, choice)
         forced: ToolChoice = "none" if choice.form is None else ToolFunction(choice.form.tool)
         answer = _noted(first, choice)
         with episode.extra_call(choice) as extra:
-            second = await model.generate(state.messages, tools, tool_choice=forced)
+            second = await model.generate(asked, tools, tool_choice=forced)
             if extra.answered(() if second.empty else calls_of(second.message)):
                 answer = _noted(_filled(second, extra), choice)
         return answer
@@ -192,6 +200,17 @@ class _Scored(Hooks):
 def _info(tool: Tool) -> ToolInfo:
     found = ToolDef(tool)
     return ToolInfo(name=found.name, description=found.description, parameters=found.parameters)
+
+
+def _told(messages: list[ChatMessage], notes: str) -> list[ChatMessage]:
+    """The messages with the rules told at this step at the end of the instructions."""
+    if not notes:
+        return messages
+    if not messages or not isinstance(messages[0], ChatMessageSystem):
+        return [ChatMessageSystem(content=notes), *messages]
+    own = messages[0].content
+    whole = f"{own}\n\n{notes}" if isinstance(own, str) else [*own, ContentText(text=notes)]
+    return [messages[0].model_copy(update={"content": whole}), *messages[1:]]
 
 
 def _noted(output: ModelOutput, choice: Choice) -> ModelOutput:

@@ -28,11 +28,11 @@ def task_of(task: str, sample: object) -> str:
 
 
 def turn_of(messages: Sequence[Any], tools: Sequence[Any], output: Any, choice: Any) -> Turn:
-    """A turn from Inspect's messages, tool infos, the answer, and the choice of tool asked for.
+    """A turn from Inspect's messages, tool infos, the answer if any, and the choice of tool asked.
 
     Where there is a tool for the answer, words alone are none.
     """
-    calls = () if output.empty else calls_of(output.message)
+    calls = () if output is None or output.empty else calls_of(output.message)
     can_answer = choice != "any" and all(tool.name != SUBMIT for tool in tools)
     return Turn([message_of(m) for m in messages], tools_of(tools), calls, can_answer)
 

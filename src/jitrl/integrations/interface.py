@@ -30,6 +30,12 @@ class Interface(Protocol):
     def turn(self, request: Json, answer: Json, seen: Answers) -> Turn | None:
         """The turn that a request and its answer make; ``None`` if there is none to decide."""
 
+    def asked(self, request: Json, seen: Answers) -> Turn | None:
+        """The turn that a request makes, as long as it is not answered."""
+
+    def told(self, request: Json, notes: str) -> dict[str, Any]:
+        """The request with notes at the end of its instructions."""
+
     def see(self, seen: Answers, request: Json, answer: Json) -> None:
         """Note what was said up to an answer, for a request that goes on from it."""
 

@@ -15,7 +15,7 @@ from jitrl.integrations.tools import Call, Tool
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
     from langchain_core.utils.function_calling import convert_to_openai_tool
 except ImportError as error:
     raise MissingExtra(
@@ -46,12 +46,13 @@ class JitRLMiddleware(AgentMiddleware, Guide):
         episode = self._guided(request)
         if episode is None:
             return handler(request)
-        response = handler(_unseen(request))
+        asked = _told(request, episode)
+        response = handler(_unseen(asked))
         choice = episode.choose(lambda: _turn(request, response))
         response = _noted(response, choice)
         if choice.turned:
             with episode.extra_call(choice) as extra:
-                second = handler(_forced(request, choice))
+                second = handler(_forced(asked, choice))
                 if extra.answered(_calls(second, request)):
                     response = _merged(response, second, extra)
         return response
@@ -63,12 +64,13 @@ class JitRLMiddleware(AgentMiddleware, Guide):
         episode = self._guided(request)
         if episode is None:
             return await handler(request)
-        response = await handler(_unseen(request))
+        asked = _told(request, episode)
+        response = await handler(_unseen(asked))
         choice = episode.choose(lambda: _turn(request, response))
         response = _noted(response, choice)
         if choice.turned:
             with episode.extra_call(choice) as extra:
-                second = await handler(_forced(request, choice))
+                second = await handler(_forced(asked, choice))
                 if extra.answered(_calls(second, request)):
                     response = _merged(response, second, extra)
         return response
@@ -88,12 +90,26 @@ def _tools(request: ModelRequest) -> dict[str, Any]:
     return found
 
 
-def _turn(request: ModelRequest, response: ModelResponse) -> Turn:
+def _told(request: ModelRequest, episode: GuidedEpisode) -> ModelRequest:
+    """The request with the rules told at this step at the end of its instructions."""
+    notes = episode.notes(lambda: _turn(request))
+    if not notes:
+        return request
+    given = request.system_message
+    blocks = [{"type": "text", "text": notes}]
+    if given is None:
+        return request.override(system_message=SystemMessage(notes))
+    own = given.content
+    whole = f"{own}\n\n{notes}" if isinstance(own, str) else [*own, *blocks]
+    return request.override(system_message=given.model_copy(update={"content": whole}))
+
+
+def _turn(request: ModelRequest, response: ModelResponse | None = None) -> Turn:
     written = [convert_to_openai_tool(tool)["function"] for tool in _tools(request).values()]
     return Turn(
         [_message(message) for message in request.messages],
         [Tool(one["name"], one.get("parameters") or {}) for one in written],
-        _calls(response, request),
+        [] if response is None else _calls(response, request),
         can_answer=request.tool_choice in (None, "auto"),
     )
 

@@ -78,6 +78,12 @@ class _Forwarded:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
+    def _told(self, episode: GuidedEpisode, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The request with the rules told at this step."""
+        of = self._interface
+        notes = episode.notes(lambda: of.asked(_plain(request, of.SAID), episode.seen))
+        return of.told(_plain(request, of.SAID), notes) if notes else request
+
     def _choice(self, episode: GuidedEpisode, request: Mapping[str, Any], first: Any) -> Choice:
         """What is to be done about the first answer."""
         turn = self._interface.turn
@@ -107,11 +113,12 @@ class _Decided(_Forwarded):
         is_open = self._interface.is_open(request)
         if episode is None or (request.get("stream") and not is_open):
             return self._inner.create(**request)
-        answer = first = self._inner.create(**self._interface.whole(request))
+        sent = self._told(episode, request) if is_open else request
+        answer = first = self._inner.create(**self._interface.whole(sent))
         choice = self._choice(episode, request, first) if is_open else None
         if choice is not None and choice.turned:
             with episode.extra_call(choice) as extra:
-                second = self._inner.create(**self._interface.forced(request, choice))
+                second = self._inner.create(**self._interface.forced(sent, choice))
                 answer = self._filled(extra, first, second)
         return self._given(episode, request, answer)
 
@@ -123,11 +130,12 @@ class _AsyncDecided(_Forwarded):
         is_open = self._interface.is_open(request)
         if episode is None or (request.get("stream") and not is_open):
             return await self._inner.create(**request)
-        answer = first = await self._inner.create(**self._interface.whole(request))
+        sent = self._told(episode, request) if is_open else request
+        answer = first = await self._inner.create(**self._interface.whole(sent))
         choice = self._choice(episode, request, first) if is_open else None
         if choice is not None and choice.turned:
             with episode.extra_call(choice) as extra:
-                second = await self._inner.create(**self._interface.forced(request, choice))
+                second = await self._inner.create(**self._interface.forced(sent, choice))
                 answer = self._filled(extra, first, second)
         return self._given(episode, request, answer)
 

@@ -57,10 +57,13 @@ class JitRLModel(Model, Guide):
     ) -> ModelResponse:
         """The decided answer."""
         around = output_schema, handoffs, tracing
+        episode = self._guided(model_settings, more)
+        if episode is not None:
+            notes = episode.notes(lambda: _asked(input, tools, handoffs, model_settings))
+            system_instructions = _told(system_instructions, notes)
         first = await self.inner.get_response(
             system_instructions, input, model_settings, tools, *around, **more
         )
-        episode = self._guided(model_settings, more)
         if episode is None:
             return first
         choice = episode.choose(lambda: _turn(input, tools, handoffs, model_settings, first.output))
@@ -88,9 +91,11 @@ class JitRLModel(Model, Guide):
     ) -> AsyncIterator[Any]:
         """The decided answer as a stream."""
 
+        notes = ""
+
         def asked(settings: Any) -> AsyncIterator[Any]:
             events: AsyncIterator[Any] = self.inner.stream_response(
-                system_instructions,
+                _told(system_instructions, notes),
                 input,
                 settings,
                 tools,
@@ -106,6 +111,7 @@ class JitRLModel(Model, Guide):
             async for event in asked(model_settings):
                 yield event
             return
+        notes = episode.notes(lambda: _asked(input, tools, handoffs, model_settings))
         events = [event async for event in asked(model_settings)]
         first = _completed(events)
         output = first.output if first else []
@@ -153,13 +159,25 @@ def _turn(
     input: Any, tools: Sequence[Any], handoffs: Sequence[Any], settings: Any, output: Sequence[Any]
 ) -> Turn | None:
     """The turn; ``None`` if there is nothing to choose, or something else was called."""
+    asked = _asked(input, tools, handoffs, settings)
+    if not output or asked is None or not responses.is_plain(output):
+        return None
+    return replace(asked, calls=responses.calls_in(output))
+
+
+def _asked(input: Any, tools: Sequence[Any], handoffs: Sequence[Any], settings: Any) -> Turn | None:
+    """The turn before it is answered; ``None`` if there is nothing to choose."""
     offered = [Tool(t.name, t.params_json_schema) for t in tools if isinstance(t, FunctionTool)]
     offered += [Tool(h.tool_name, h.input_json_schema) for h in handoffs]
-    if not output or not offered or not responses.is_plain(output):
+    if not offered:
         return None
     messages = responses.messages({"input": input})
-    can_answer = settings.tool_choice != "required"
-    return Turn(messages, offered, responses.calls_in(output), can_answer=can_answer)
+    return Turn(messages, offered, can_answer=settings.tool_choice != "required")
+
+
+def _told(instructions: str | None, notes: str) -> str | None:
+    """The instructions, and at their end the rules told at this step."""
+    return "\n\n".join(filter(None, (instructions, notes))) or instructions
 
 
 def _forced(settings: Any, choice: Choice) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,15 @@ class Options:
     p0: float
     check: Check | None
     basis: Basis
+
+    def logits(
+        self, turn: Turn, actions: Sequence[str], own: str
+    ) -> tuple[Mapping[str, float], str]:
+        """Those of the actions, and what they come from."""
+        if self.score is not None:
+            return self.score(turn, actions, own), getattr(self.score, "__name__", "own")
+        rest = math.log((1.0 - self.p0) / max(len(actions) - 1, 1))
+        return {a: math.log(self.p0) if a == own else rest for a in actions}, "single"
 
     def risk(self, form: Form | None) -> Risk:
         """What an action may do: answering in words changes nothing."""

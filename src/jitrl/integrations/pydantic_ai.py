@@ -16,6 +16,7 @@ from jitrl.integrations.tools import Call, Tool
 try:
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import (
+        InstructionPart,
         ModelMessage,
         ModelRequest,
         ModelResponse,
@@ -77,12 +78,13 @@ class _Guided(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """The decided answer."""
-        parameters = model_request_parameters
-        first = await self.wrapped.request(messages, model_settings, parameters)
-        episode = self._guide.active
+        parameters, episode = model_request_parameters, self._guide.active
         is_open = (model_settings or {}).get("tool_choice") in (None, "auto", "required")
         if episode is None or not is_open or not parameters.function_tools:
-            return first
+            return await self.wrapped.request(messages, model_settings, parameters)
+        notes = episode.notes(lambda: _turn(messages, parameters, None, model_settings))
+        parameters = _told(messages, parameters, notes)
+        first = await self.wrapped.request(messages, model_settings, parameters)
         choice = episode.choose(lambda: _turn(messages, parameters, first, model_settings))
         answer = _noted(first, choice)
         if choice.turned:
@@ -117,16 +119,30 @@ class _Guided(WrapperModel):
         )
 
 
+def _told(
+    messages: list[ModelMessage], parameters: ModelRequestParameters, notes: str
+) -> ModelRequestParameters:
+    """The parameters with the rules told at this step at the end of the instructions."""
+    if not notes:
+        return parameters
+    own = parameters.instruction_parts
+    if own is None:  # as where no agent asks
+        asked = [m.instructions for m in messages if isinstance(m, ModelRequest)]
+        own = [InstructionPart(content=text) for text in asked[-1:] if text]
+    told = InstructionPart(content=notes, dynamic=True)
+    return replace(parameters, instruction_parts=[*own, told])
+
+
 def _turn(
     messages: list[ModelMessage],
     parameters: ModelRequestParameters,
-    response: ModelResponse,
+    response: ModelResponse | None,
     settings: ModelSettings | None,
 ) -> Turn:
     return Turn(
         [said for message in messages for said in _messages(message)],
         [Tool(tool.name, tool.parameters_json_schema) for tool in parameters.function_tools],
-        _calls(response, parameters),
+        [] if response is None else _calls(response, parameters),
         can_answer=(settings or {}).get("tool_choice") != "required",
     )
 

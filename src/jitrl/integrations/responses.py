@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from jitrl.integrations.choice import Choice, ExtraCall
@@ -49,18 +50,30 @@ def turn(request: Json, answer: Json, seen: Answers) -> Turn | None:
     ``None`` if the answer is not whole, did something that is no call of a function, or goes on
     from one that is not known, without a word of the user.
     """
-    output, said = answer.get("output"), messages(request)
+    output = answer.get("output")
     if answer.get("status") not in (None, "completed") or not output or not is_plain(output):
         return None
+    open_turn = asked(request, seen)
+    return None if open_turn is None else replace(open_turn, calls=calls_in(output))
+
+
+def asked(request: Json, seen: Answers) -> Turn | None:
+    """The turn that a request makes, as long as it is not answered; ``None`` as for ``turn``."""
+    said = messages(request)
     before = request.get("previous_response_id")
     if before and before not in seen and all(m.role != "user" for m in said):
         return None
     return Turn(
         [*seen.get(before or "", ()), *said],
         [Tool(tool["name"], tool.get("parameters") or {}) for tool in _tools(request)],
-        calls_in(output),
         can_answer=request.get("tool_choice") != "required",
     )
+
+
+def told(request: Json, notes: str) -> dict[str, Any]:
+    """The request with ``notes`` at the end of its instructions."""
+    own = request.get("instructions")
+    return {**request, "instructions": f"{own}\n\n{notes}" if own else notes}
 
 
 def see(seen: Answers, request: Json, answer: Json) -> None:

@@ -286,7 +286,7 @@ def _counted(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         f"{group}.{name}": value
         for group, table in values.items()
         for name, value in table.items()
-        if group != "budget" and (group, name) not in _FREE
+        if group not in ("budget", "rules") and (group, name) not in _FREE
     }
     if values["run"].get("plateau") is None:  # then neither counts, as before there were any
         for name in ("run.plateau", "run.margin"):

@@ -61,6 +61,7 @@ class Advice:
         own: What the agent was most sure of.
         changed: Whether the memory advises something else.
         degraded: Why the memory could not be asked; "" if it could.
+        notes: Rules from earlier runs that speak of this step; "" if there are none.
     """
 
     episode: str
@@ -71,6 +72,7 @@ class Advice:
     why: str
     degraded: str = ""
     candidates: list[Considered] = field(default_factory=list)
+    notes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,17 @@ class Known:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What the memory holds of a state, best first, and the rules in force."""
+    """What the memory holds of a state, best first, and rules.
+
+    Attributes:
+        rules: Those in force, where nothing is known of their effects.
+        notes: Those that speak of this state, where it is drawn which are told.
+    """
 
     actions: list[Known]
     rules: list[str]
     note: str = ""
+    notes: str = ""
 
 
 @dataclass(frozen=True)
@@ -184,6 +192,7 @@ class Adviser:
             proposed,
             allowed=list(sure),
             scorer="verbalized",
+            notes=True,
         )
         advice = _advice(episode, call.own, call.result(self.desk.limits.deadline))
         if self._count is not None:
@@ -223,9 +232,13 @@ class Adviser:
             if weights[action] > 0.0
         ]
         known.sort(key=lambda k: (-k.value, -k.visits))
-        rules = self.desk.rules(scope=seat.scope, status="active")
-        told = [rule.text for rule in rules][:_RECALLED]
-        return Recalled(known[:_RECALLED], told, "" if known else _NOTHING)
+        note, notes, rules = "" if known else _NOTHING, "", list[str]()
+        if memory.book is not None:  # what is held out here must not be read there
+            notes = self.desk.episodes.notes(episode, _here(state, seat)).notes
+        else:
+            found = self.desk.rules(scope=seat.scope, status="active")
+            rules = [rule.text for rule, _ in found][:_RECALLED]
+        return Recalled(known[:_RECALLED], rules, note, notes)
 
     def record(
         self,
@@ -319,7 +332,7 @@ def _here(seen: str, seat: Seat) -> State:
 
 
 def _advice(episode: str, own: str, answer: Answer) -> Advice:
-    decision = answer.decision
+    decision, notes = answer.decision, answer.notes
     if decision is None:
         return Advice(episode, answer.step, own, own, False, _DEGRADED, answer.degraded)
     chosen, changed = decision.chosen, decision.action != own
@@ -337,4 +350,4 @@ def _advice(episode: str, own: str, answer: Answer) -> Advice:
         Considered(c.action, c.prior, c.probability, c.visits, c.advantage)
         for c in decision.candidates
     ]
-    return Advice(episode, answer.step, decision.action, own, changed, why, "", considered)
+    return Advice(episode, answer.step, decision.action, own, changed, why, "", considered, notes)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import msgspec
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from jitrl.service.desk import Desk
 from jitrl.service.ids import LONGEST, decision_id, episode_id
-from jitrl.service.running import SELF, Answer, Call
+from jitrl.service.running import SELF, Answer, Call, Noted
 from jitrl.service.seats import Seat
-from jitrl.types import LARGEST, Basis, EpisodeStatus, Mode, Row, RowStatus, Rule, RuleStatus
+from jitrl.types import LARGEST, Basis, EpisodeStatus, Mode, Row, RowStatus
 
 CANDIDATES = 1000
 """Most candidates of a decision, and most other actions that may join."""
@@ -33,11 +30,21 @@ Step = Annotated[
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 
 
-class _In(BaseModel):
+class In(BaseModel):
+    """What is sent; an unknown name is refused."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Start(_In):
+class Where(In):
+    """A state in parts; similarity compares text and context, and place joins them as a word."""
+
+    text: Annotated[Page, Field(description="What the agent sees.")]
+    context: Annotated[str, Field(max_length=400_000, description="The goal, in words.")] = ""
+    place: Annotated[Text, Field(description="URL pattern, name of a screen.")] = ""
+
+
+class Start(In):
     """A run that begins."""
 
     task: Annotated[Name, Field(description="What is to be done; runs at one task share it.")]
@@ -50,17 +57,18 @@ class Start(_In):
             description="Names this run: starting it again finds it. Made up if missing.",
         ),
     ] = None
+    goal: Annotated[Name | None, Field(description="The task in words, if `task` is an id.")] = None
+    family: Annotated[Text, Field(description="Type of task.")] = ""
+    state: Annotated[
+        Page | Where | None,
+        Field(description="Where it stands, if the answer is to say the rules told there."),
+    ] = None
+    actions: Annotated[
+        list[Name], Field(max_length=CANDIDATES, description="Names of all that can be done there.")
+    ] = Field(default_factory=list)
 
 
-class Where(_In):
-    """A state in parts; similarity compares text and context, and place joins them as a word."""
-
-    text: Annotated[Page, Field(description="What the agent sees.")]
-    context: Annotated[str, Field(max_length=400_000, description="The goal, in words.")] = ""
-    place: Annotated[Text, Field(description="URL pattern, name of a screen.")] = ""
-
-
-class Decide(_In):
+class Decide(In):
     """A step to be decided."""
 
     state: Annotated[Page | Where, Field(description="Where the agent stands.")]
@@ -88,16 +96,23 @@ class Decide(_In):
     scorer: Annotated[Name, Field(description="How the logits were made, for the record.")] = (
         "caller"
     )
+    notes: Annotated[
+        bool,
+        Field(
+            description="Whether the answer says the rules told here, for a model that acts on it "
+            "afterwards; one that scores is asked after `/notes`."
+        ),
+    ] = False
 
 
-class Reward(_In):
+class Reward(In):
     """A reward of the step just decided."""
 
     reward: Number
     step: Annotated[Step | None, Field(description="Number of that step, to be sure.")] = None
 
 
-class Report(_In):
+class Report(In):
     """How an episode ended; ``null`` withdraws what was said."""
 
     value: Annotated[
@@ -111,24 +126,29 @@ class Report(_In):
     told: Annotated[bool, Field(description="Whether they had seen the right answer.")] = False
 
 
-class Close(_In):
+class Close(In):
     """An episode that is over."""
 
     status: EpisodeStatus = "terminated"
 
 
-class Why(_In):
+class Why(In):
     """Why rows are taken out or let in again."""
 
     reason: Text = ""
 
 
-class _Out(BaseModel):
+class Out(BaseModel):
+    """What is answered."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class EpisodeOut(_Out):
-    """An episode. ``id`` is for addresses, ``key`` is what it was started with."""
+class EpisodeOut(Out):
+    """An episode. ``id`` is for addresses, ``key`` is what it was started with.
+
+    ``notes`` and ``rules`` are those of its first step, if its start named the state there.
+    """
 
     id: str
     key: str
@@ -137,9 +157,11 @@ class EpisodeOut(_Out):
     status: Literal["running"] | EpisodeStatus
     holdout: bool
     steps: int
+    notes: str = ""
+    rules: list[str] = Field(default_factory=list)
 
     @staticmethod
-    def of(seat: Seat) -> EpisodeOut:
+    def of(seat: Seat, noted: Noted | None = None) -> EpisodeOut:
         """As the desk says it."""
         return EpisodeOut.model_construct(
             id=episode_id(seat.key),
@@ -149,14 +171,17 @@ class EpisodeOut(_Out):
             status=seat.status,
             holdout=seat.holdout,
             steps=seat.steps,
+            notes="" if noted is None else noted.notes,
+            rules=[] if noted is None else list(noted.rules),
         )
 
 
-class Choice(_Out):
+class Choice(Out):
     """What to do.
 
     ``degraded`` says that the memory was not heard, and ``reason`` why: ``deadline``, ``error``;
-    the action is the model's own then.
+    the action is the model's own then. ``rules`` are the ids of those told at this step, and
+    ``notes`` says them, where they were asked for.
     """
 
     decision: str
@@ -172,6 +197,8 @@ class Choice(_Out):
     mode: Mode
     holdout: bool
     version: int | None
+    rules: list[str]
+    notes: str
 
     @staticmethod
     def of(key: str, answer: Answer, call: Call) -> Choice:
@@ -193,10 +220,12 @@ class Choice(_Out):
             mode="off" if made is None else made.mode,
             holdout=made is not None and made.holdout,
             version=None if made is None or is_degraded else made.version,
+            rules=[] if made is None else [one.rule for one in made.notes if one.told],
+            notes=answer.notes,
         )
 
 
-class ReceiptOut(_Out):
+class ReceiptOut(Out):
     """What was stored. ``duplicate``: nothing, because it was there."""
 
     episode: str
@@ -205,7 +234,7 @@ class ReceiptOut(_Out):
     duplicate: bool
 
 
-class RowOut(_Out):
+class RowOut(Out):
     """A row of the memory: a step and what it was worth."""
 
     id: int
@@ -252,47 +281,14 @@ class RowOut(_Out):
         )
 
 
-class RowsOut(_Out):
+class RowsOut(Out):
     """A page of rows, the newest first; ``next`` is ``before`` of the next page, if any."""
 
     rows: list[RowOut]
     next: int | None
 
 
-class RuleOut(_Out):
-    """A rule in words."""
-
-    id: str
-    text: str
-    scope: str
-    kind: str
-    status: RuleStatus
-    reason: str
-    author: str
-    version: int
-
-    @staticmethod
-    def of(rule: Rule) -> RuleOut:
-        """As the memory has it."""
-        return RuleOut.model_construct(
-            id=rule.id,
-            text=rule.text,
-            scope=rule.scope,
-            kind=rule.kind,
-            status=rule.status,
-            reason=rule.reason,
-            author=rule.author,
-            version=rule.version,
-        )
-
-
-class RulesOut(_Out):
-    """Rules in the order they came."""
-
-    rules: list[RuleOut]
-
-
-class Marked(_Out):
+class Marked(Out):
     """How many rows have another status now, and the version of the memory."""
 
     status: Literal["active", "quarantined"]
@@ -300,45 +296,7 @@ class Marked(_Out):
     version: int
 
 
-class DecisionOut(_Out):
-    """A decision with every number that made it."""
-
-    id: str
-    episode: str
-    step: int
-    task: str
-    scope: str
-    state: dict[str, str]
-    action: str
-    decision: dict[str, Any]
-
-    @staticmethod
-    def of(desk: Desk, key: str, step: int) -> DecisionOut:
-        """As it was made.
-
-        Raises:
-            Unknown: If there is none.
-        """
-        found = desk.decision(key, step)
-        made = msgspec.to_builtins(replace(found.decision, neighbors=()))
-        made["neighbors"] = [neighbor._asdict() for neighbor in found.decision.neighbors]
-        return DecisionOut.model_construct(
-            id=decision_id(key, step),
-            episode=episode_id(key),
-            step=step,
-            task=found.task,
-            scope=found.scope,
-            state={
-                "text": found.state.text,
-                "context": found.state.context,
-                "place": found.state.place,
-            },
-            action=found.action,
-            decision=made,
-        )
-
-
-class Health(_Out):
+class Health(Out):
     """Whether it lives, or can serve."""
 
     status: Literal["ok", "starting", "failing"]

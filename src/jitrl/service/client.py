@@ -15,12 +15,28 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from jitrl.errors import JitRLError, MissingExtra
+from jitrl.service.answers import Choice, Marked, Notes, Receipt, Row, Rows, Rule, Seat
 from jitrl.types import Basis, EpisodeStatus, RowStatus, RuleStatus, State
 
 try:
     import httpx
 except ImportError as error:
     raise MissingExtra("the client needs httpx: pip install 'jitrl[server]'") from error
+
+__all__ = [
+    "Choice",
+    "Client",
+    "Marked",
+    "Notes",
+    "Receipt",
+    "Refused",
+    "RemoteEpisode",
+    "Row",
+    "Rows",
+    "Rule",
+    "Seat",
+    "Unreachable",
+]
 
 T = TypeVar("T")
 
@@ -45,94 +61,6 @@ class Refused(JitRLError):
 
 class Unreachable(JitRLError):
     """The service gave no answer."""
-
-
-class Choice(msgspec.Struct, frozen=True):
-    """What to do; see the service's own description of each value."""
-
-    action: str
-    decision: str = ""
-    step: int = 0
-    degraded: bool = False
-    reason: str = ""
-    changed: bool = False
-    probability: float | None = None
-    prior: float | None = None
-    propensity: float | None = None
-    source: str = "caller"
-    mode: str = "act"
-    holdout: bool = False
-    version: int | None = None
-
-
-class Seat(msgspec.Struct, frozen=True):
-    """An episode as the service has it."""
-
-    id: str
-    key: str
-    task: str
-    scope: str
-    status: str
-    holdout: bool
-    steps: int
-
-
-class Receipt(msgspec.Struct, frozen=True):
-    """What was stored."""
-
-    episode: str
-    version: int
-    rows: int
-    duplicate: bool
-
-
-class Row(msgspec.Struct, frozen=True):
-    """A row of the memory."""
-
-    id: int
-    episode: str
-    step: int
-    task: str
-    scope: str
-    state: dict[str, str]
-    action: str
-    reward: float
-    ret: float
-    basis: str
-    evaluator: str
-    told: bool
-    principal: str
-    source: str
-    status: str
-    version: int
-
-
-class Rows(msgspec.Struct, frozen=True):
-    """A page of rows; ``next`` is ``before`` of the next page."""
-
-    rows: list[Row]
-    next: int | None
-
-
-class Rule(msgspec.Struct, frozen=True):
-    """A rule in words."""
-
-    id: str
-    text: str
-    scope: str
-    kind: str
-    status: str
-    reason: str
-    author: str
-    version: int
-
-
-class Marked(msgspec.Struct, frozen=True):
-    """How many rows changed."""
-
-    status: str
-    changed: int
-    version: int
 
 
 class Client:
@@ -173,9 +101,17 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def episode(self, task: str, *, scope: str = "", key: str | None = None) -> RemoteEpisode:
+    def episode(
+        self,
+        task: str,
+        *,
+        scope: str = "",
+        key: str | None = None,
+        goal: str | None = None,
+        family: str = "",
+    ) -> RemoteEpisode:
         """One run at ``task``, as a context manager; see ``jitrl.JitRL.episode``."""
-        return RemoteEpisode(self, task, scope, key)
+        return RemoteEpisode(self, task, scope, key, goal, family)
 
     def outcome(
         self,
@@ -225,7 +161,7 @@ class Client:
         return self._get("/v1/memory", asked, Rows)
 
     def rules(self, *, scope: str | None = None, status: RuleStatus | None = None) -> list[Rule]:
-        """Rules in words. Errors as ``outcome``."""
+        """Rules in words, and what they have shown. Errors as ``outcome``."""
         found = self._get("/v1/rules", {"scope": scope, "status": status}, dict[str, list[Rule]])
         return found["rules"]
 
@@ -268,7 +204,9 @@ class Client:
 
 
 class RemoteEpisode:
-    """One run: ``decide`` at each step, ``outcome`` or ``close`` at the end. For one thread.
+    """One run: ``notes`` and ``decide`` at each step, ``outcome`` or ``close`` at the end.
+
+    For one thread.
 
     Leaving the ``with`` block without either closes it: as truncated, or as aborted if an exception
     ended it.
@@ -278,16 +216,46 @@ class RemoteEpisode:
         is_lost: Whether a step is unknown to the service.
     """
 
-    def __init__(self, client: Client, task: str, scope: str, key: str | None) -> None:
+    def __init__(
+        self,
+        client: Client,
+        task: str,
+        scope: str,
+        key: str | None,
+        goal: str | None = None,
+        family: str = "",
+    ) -> None:
         self._client, self._step = client, 0
         self.id, self.is_lost, self._is_over = "", False, False
-        body = {"task": task, "scope": scope, **({} if key is None else {"key": key})}
+        named = {"key": key, "goal": goal}
+        body = {"task": task, "scope": scope, "family": family}
+        body |= {name: text for name, text in named.items() if text is not None}
         try:
             seat = client._post("/v1/episodes", body, Seat, tries=_TRIES if key else 1)
         except (Unreachable, Refused) as error:
             self._lose(error)
             return
         self.id, self._step = seat.id, seat.steps
+
+    def notes(self, state: str | State, actions: Collection[str] = ()) -> str:
+        """Rules for the prompt of the next step; "" if none is told, or the service is not heard.
+
+        Args:
+            actions: Names of all that can be done there, if they are known by now.
+
+        Raises:
+            Refused: If a value cannot be used, or the episode is over.
+        """
+        if self.is_lost:
+            return ""
+        where = state if isinstance(state, str) else _parts(state)
+        body = {"state": where, "actions": list(actions), "step": self._step}
+        path, wait = f"/v1/episodes/{self.id}/notes", self._client.patience
+        try:
+            return self._client._post(path, body, Notes, tries=_TRIES, timeout=wait).notes
+        except (Unreachable, Refused) as error:
+            self._lose(error)
+            return ""
 
     def decide(
         self,

@@ -9,13 +9,15 @@ library's own episodes, as the adapters of frameworks have: what a turn needs of
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from typing import Literal, cast
 
 import msgspec
 
+from jitrl.analysis.notes import Heard, heard
+from jitrl.analysis.rulebook import Shown, shown
 from jitrl.api import JitRL
 from jitrl.config import Memory, Settings
 from jitrl.errors import InputError
@@ -24,6 +26,7 @@ from jitrl.ports.rules import RuleStore
 from jitrl.service.episodes import Episodes
 from jitrl.service.errors import Conflict, Unknown
 from jitrl.service.journal import RunningJournal
+from jitrl.service.lane import Lane
 from jitrl.service.once import Once
 from jitrl.service.running import SELF
 from jitrl.service.seats import Limits
@@ -69,8 +72,18 @@ class Desk:
             if is_kept:
                 journal = undo.enter_context(closing(RunningJournal(f"{stem}.running")))
             self.episodes = Episodes(self.memory, self.lookup, self.limits, journal)
+            self._teacher = Lane("jitrl-teach", 1)
+            undo.callback(self._teacher.close)
+            self.memory.teaching = self._teach
+            if (book := self.memory.book) is not None:  # what was owed is learned meanwhile
+                book.waits = False
+                self._teach("", book.resume)
             self.episodes.resume()
             self._opened = undo.pop_all()
+
+    def _teach(self, key: str, teach: Callable[[], None]) -> None:
+        """Have rules made of a stored episode; who asks for decisions does not wait for it."""
+        self._teacher.submit(teach)
 
     def outcome(
         self,
@@ -127,6 +140,16 @@ class Desk:
         found: DecisionRecord = self.memory.store.decision(id)
         return found
 
+    def heard(self, of: DecisionRecord) -> tuple[Heard, ...]:
+        """The rules that spoke at a decision."""
+        return heard(self.memory.store, of, self._success)
+
+    @property
+    def _success(self) -> float:
+        """Least score of an episode that counts as a win of its rules."""
+        book = self.memory.book
+        return 1.0 if book is None else book.telling.success
+
     def rows(
         self,
         *,
@@ -143,9 +166,13 @@ class Desk:
 
     def rules(
         self, *, scope: str | None = None, status: RuleStatus | None = None
-    ) -> Sequence[Rule]:
-        """Rules of the memory, in the order they came."""
-        return cast(RuleStore, self.memory.store).rules(scope=scope, status=status)
+    ) -> list[tuple[Rule, Shown]]:
+        """Rules of the memory with what each has shown, in the order they came."""
+        store = cast(RuleStore, self.memory.store)
+        found = store.rules(scope=scope, status=status)
+        ids = [rule.id for rule in found]
+        uses, counts = store.rule_uses(ids), store.rule_counts(self._success, ids)
+        return [(rule, shown(uses.get(rule.id, ()), counts.get(rule.id))) for rule in found]
 
     # --- undoing -------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ from functools import partial
 
 from jitrl import given
 from jitrl.api import JitRL
-from jitrl.episode import Episode
 from jitrl.errors import InputError, JitRLError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
@@ -19,7 +18,8 @@ from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown
 from jitrl.service.ids import LONGEST
 from jitrl.service.journal import RunningJournal
 from jitrl.service.lane import Lane
-from jitrl.service.running import SELF, Answer, Call, Running
+from jitrl.service.lived import ServedEpisode
+from jitrl.service.running import SELF, Answer, Call, Noted, Running
 from jitrl.service.seats import Limits, Seat
 from jitrl.stores.lookup import Lookup
 from jitrl.types import Basis, Decision, EpisodeStatus, Outcome, State
@@ -70,7 +70,8 @@ class Episodes:
             if self.lookup.episode(kept.key) is not None:  # stored, but not yet deleted
                 self._journal.end(kept.key)
                 continue
-            episode = Episode(self.memory, kept.task, kept.scope, kept.key)
+            about = kept.task, kept.scope, kept.key, kept.goal, kept.family
+            episode = ServedEpisode(self.memory, *about)
             running = Running(episode, kept.principal, self._journal)
             running.resume(kept)
             with self._lock:
@@ -78,9 +79,20 @@ class Episodes:
         return len(self._running)
 
     def start(
-        self, task: str, *, scope: str = "", key: str | None = None, principal: str = ""
+        self,
+        task: str,
+        *,
+        scope: str = "",
+        key: str | None = None,
+        principal: str = "",
+        goal: str | None = None,
+        family: str = "",
     ) -> Seat:
         """Start an episode, or find the one that was started under this key.
+
+        Args:
+            goal: The task in words; the same as ``task`` if ``None``.
+            family: Type of task.
 
         Raises:
             InputError: If one of the texts cannot be used.
@@ -94,21 +106,24 @@ class Episodes:
         if key is not None and len(given.name(key, "key")) > LONGEST:
             raise InputError(f"key has {len(key)} characters; at most {LONGEST}")
         task, scope = self._clean(task), self._clean(scope)
+        goal = None if goal is None else self._clean(given.name(goal, "goal"))
+        family = self._clean(given.text(family, "family"))
         key = None if key is None else self._clean(key)
         if key is not None and (known := self._known(key)) is not None:
-            return _same(known, task, scope)
+            return known.checked(task, scope)
         with self._lock:
             if key is not None and key in self._running:
-                return _same(self._seat(self._running[key]), task, scope)
+                return self._running[key].seat().checked(task, scope)
             if len(self._running) >= self.limits.running:
                 raise Full(f"{len(self._running)} episodes run, which is all that may; close some")
             if key is None:  # made up, and may be too long for an address
                 key = f"{time.time_ns():x}-{os.urandom(6).hex()}"
-            running = Running(Episode(self.memory, task, scope, key), principal, self._journal)
+            episode = ServedEpisode(self.memory, task, scope, key, goal, family)
+            running = Running(episode, principal, self._journal)
             self._running[key] = running
         if self._journal is not None:
-            self._journal.begin(key, task, scope, principal)
-        return self._seat(running, is_new=True)
+            self._journal.begin(key, task, scope, principal, goal, family)
+        return running.seat(is_new=True)
 
     def find(self, key: str) -> Seat:
         """The episode of a key, running or stored.
@@ -121,6 +136,30 @@ class Episodes:
             raise Unknown(f"there is no episode {key!r}; it may have been lost with a process")
         return found
 
+    def notes(
+        self,
+        key: str,
+        state: str | State,
+        actions: Collection[str] = (),
+        *,
+        step: int | None = None,
+    ) -> Noted:
+        """The rules told in ``state``, for the prompt of the step to come.
+
+        Args:
+            actions: Names of all that can be done there, if they are known by now.
+            step: Number of the step to come, to make sure that both sides mean the same.
+
+        Raises:
+            InputError: If a value cannot be used.
+            Unknown, Conflict: As ``decide``.
+        """
+        running = self._must_run(key)
+        here, names = given.state(state), given.names(actions, "actions")
+        with running.lock:
+            running.drain()
+            return running.noted(here, names, step)
+
     def ask(
         self,
         key: str,
@@ -130,10 +169,15 @@ class Episodes:
         allowed: Collection[str] | None = None,
         step: int | None = None,
         scorer: str = "caller",
+        notes: bool = False,
     ) -> Call:
-        """Begin a decision; ``result`` of the call waits for it. See ``decide``."""
+        """Begin a decision; ``result`` of the call waits for it. See ``decide``.
+
+        Args:
+            notes: Whether the answer says the rules told there, too.
+        """
         running = self._must_run(key)
-        call = Call(state, candidates, allowed=allowed, step=step, scorer=scorer)
+        call = Call(state, candidates, allowed=allowed, step=step, scorer=scorer, notes=notes)
         running.put(call)
         self._lane.submit(partial(self._work, running), running.episode.scope)
         return call
@@ -199,7 +243,7 @@ class Episodes:
             if step is not None and step != taken - 1:
                 raise Conflict(f"step {step} of {key!r} is not the last one, {taken - 1}")
             running.reward(value, is_trusted)
-        return self._seat(running)
+        return running.seat()
 
     def took(self, key: str, action: str) -> Seat:
         """``action`` was done in place of what was decided last; it is what is learned from.
@@ -212,7 +256,7 @@ class Episodes:
         with running.lock:
             running.drain()
             running.took(action)
-        return self._seat(running)
+        return running.seat()
 
     def close(self, key: str, *, status: EpisodeStatus = "terminated") -> Receipt:
         """The episode is over; it is on disk when this returns. Its outcome may come later.
@@ -353,19 +397,11 @@ class Episodes:
     def _known(self, key: str) -> Seat | None:
         running = self._running.get(self._clean(key))
         if running is not None:
-            return self._seat(running)
+            return running.seat()
         stored = self.lookup.episode(self._clean(key))
         if stored is None:
             return None
-        return Seat(
-            key,
-            stored.task,
-            stored.scope,
-            given.status(stored.status),  # type: ignore[arg-type]
-            stored.holdout,
-            stored.steps,
-            stored.principal,
-        )
+        return Seat.of(key, stored)
 
     def _must_run(self, key: str) -> Running:
         running = self._running.get(self._clean(key))
@@ -374,26 +410,3 @@ class Episodes:
             raise Conflict(f"episode {key!r} is over; start another one")
         running.touched = time.monotonic()
         return running
-
-    @staticmethod
-    def _seat(running: Running, *, is_new: bool = False) -> Seat:
-        episode = running.episode
-        return Seat(
-            episode.key,
-            episode.task,
-            episode.scope,
-            "running",
-            episode.holdout,
-            len(episode.steps),
-            running.principal,
-            is_new,
-        )
-
-
-def _same(seat: Seat, task: str, scope: str) -> Seat:
-    if (seat.task, seat.scope) != (task, scope):
-        raise Conflict(
-            f"key {seat.key!r} was given to task {seat.task!r} in scope {seat.scope!r}; a key "
-            "names one run"
-        )
-    return seat

@@ -26,7 +26,8 @@ from jitrl.types import Decision, State
 _log = logging.getLogger(__name__)
 
 _SUFFIX = ".episode"
-_VERSION = 1
+_VERSION = 2
+_READ = (1, _VERSION)
 _SECONDS = 5.0
 _HEAD = 8  # bytes before a record: its length and checksum
 _encode = msgspec.msgpack.Encoder().encode
@@ -49,16 +50,20 @@ class Kept:
         rewards: Step and value of each trusted reward, in the order they came.
         said: Each reward on the agent's own word.
         is_torn: Whether a step in between is missing.
+        is_noted: Whether rules were told in it.
     """
 
     key: str
     task: str
     scope: str
     principal: str
+    goal: str | None = None
+    family: str = ""
     steps: list[Step] = field(default_factory=list)
     rewards: list[tuple[int, float]] = field(default_factory=list)
     said: list[float] = field(default_factory=list)
     is_torn: bool = False
+    is_noted: bool = False
 
 
 class RunningJournal:
@@ -85,9 +90,21 @@ class RunningJournal:
         """Let another process have them."""
         self._lock.close()
 
-    def begin(self, key: str, task: str, scope: str, principal: str) -> None:
+    def begin(
+        self,
+        key: str,
+        task: str,
+        scope: str,
+        principal: str,
+        goal: str | None = None,
+        family: str = "",
+    ) -> None:
         """An episode starts."""
-        self._append(key, ["begin", _VERSION, key, task, scope, principal])
+        self._append(key, ["begin", _VERSION, key, task, scope, principal, goal, family])
+
+    def noted(self, key: str) -> None:
+        """Rules were told."""
+        self._append(key, ["noted"])
 
     def step(self, key: str, number: int, state: State, action: str, decision: Decision) -> None:
         """A step was taken; the last entry of a number counts.
@@ -117,7 +134,7 @@ class RunningJournal:
         """The episodes that were running; what is torn at the end of a file is left out."""
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
             records = list(_records(path.read_bytes()))
-            if not records or records[0][:2] != ["begin", _VERSION]:
+            if not records or records[0][0] != "begin" or records[0][1] not in _READ:
                 _log.warning("running episode unreadable file=%s", path)
                 continue
             yield _read(records)
@@ -161,6 +178,8 @@ def _read(records: list[list[Any]]) -> Kept:
             kept.steps[number:] = [Step(State(*where), action, decision)]
         elif kind == "reward":
             kept.rewards.append((values[0], values[1]))
+        elif kind == "noted":
+            kept.is_noted = True
         else:
             kept.said.append(values[0])
     return kept

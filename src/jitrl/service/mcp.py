@@ -27,9 +27,9 @@ except ImportError as error:
 INSTRUCTIONS = """\
 A memory of what worked. For each task: call start once. Before each step that could go several \
 ways call advise with what you see and all actions you consider, and do what it says unless you \
-know better. If you did something else, call record. When the task is over, call report, \
-truthfully. Write equal states and equal actions in equal words, without names, dates and numbers \
-that change."""
+know better; follow its notes where their condition holds. If you did something else, call record. \
+When the task is over, call report, truthfully. Write equal states and equal actions in equal \
+words, without names, dates and numbers that change."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -18,7 +18,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import unquote
 
@@ -161,6 +161,15 @@ def app(
             _bytes(answer), status_code=answer.status_code, headers=_headers(answer)
         )
 
+    def begun(
+        request: Request, key: str, asked: Mapping[str, Any], interface: Interface
+    ) -> GuidedEpisode:
+        """The episode that a request belongs to."""
+        scope = request.headers.get("x-jitrl-scope")
+        text = _text(asked, interface)
+        task = unquote(request.headers.get("x-jitrl-task", "")) or (None if text else key)
+        return running.at(key, text, task, None if scope is None else unquote(scope))
+
     async def decided(request: Request, interface: Interface) -> Response:
         """An answer whose choice of a tool is decided."""
         body = await request.body()
@@ -168,16 +177,21 @@ def app(
         asked = _object(body)
         if not key or asked is None or not interface.is_open(asked):
             return await passed(request, body)
-        answer = await sent(request, _written(interface.whole(asked)))
+        shown = asked
+        if guide.memory.book is not None:  # its rules stand in the request, so it begins before it
+            with suppress(InputError):  # which is said of the answer
+                early = begun(request, key, asked, interface)
+                notes = await run_in_threadpool(
+                    early.notes, lambda: interface.asked(asked, early.seen)
+                )
+                shown = interface.told(asked, notes) if notes else asked
+        answer = await sent(request, _written(interface.whole(shown)))
         raw = await answer.aread()
         first = _object(raw)
         if answer.status_code != 200 or first is None:
             return Response(raw, answer.status_code, _headers(answer))
-        scope = request.headers.get("x-jitrl-scope")
-        text = _text(asked, interface)
-        task = unquote(request.headers.get("x-jitrl-task", "")) or (None if text else key)
         try:
-            episode = running.at(key, text, task, None if scope is None else unquote(scope))
+            episode = begun(request, key, asked, interface)
         except InputError as error:
             _log.warning("degraded key=%s %s", key, error)
             return _answered(first, asked, interface, {"x-jitrl-degraded": "1"})
@@ -187,7 +201,7 @@ def app(
         made_of, failed = first, bool(episode.degraded) and not choice.decision
         if choice.turned:
             with episode.extra_call(choice) as extra:
-                again = await sent(request, _written(interface.forced(asked, choice)))
+                again = await sent(request, _written(interface.forced(shown, choice)))
                 second = _object(await again.aread())
                 if again.status_code != 200 or second is None:
                     raise ValueError(f"the provider answered {again.status_code}")

@@ -16,11 +16,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from jitrl import given
-from jitrl.episode import Episode
 from jitrl.errors import InputError, JitRLError
 from jitrl.given import Candidates
 from jitrl.service.errors import Conflict
 from jitrl.service.journal import Kept, RunningJournal
+from jitrl.service.lived import ServedEpisode
+from jitrl.service.seats import Seat
 from jitrl.types import Basis, Decision, Outcome, State
 
 _log = logging.getLogger(__name__)
@@ -38,12 +39,31 @@ class Answer:
         action: What to do.
         degraded: Why the memory was not heard (``deadline``, ``error``); "" if it was.
         decision: All numbers of the choice; ``None`` where it is degraded.
+        notes: The rules told at this step, for a prompt; "" if there are none.
     """
 
     step: int
     action: str
     degraded: str = ""
     decision: Decision | None = None
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What a prompt is to say at a step.
+
+    Attributes:
+        step: Its number in its episode, from 0.
+        notes: The rules told at this step, in sentences; "" if there are none.
+        rules: Their ids.
+        degraded: ``error`` where they could not be found out; else "".
+    """
+
+    step: int
+    notes: str = ""
+    rules: tuple[str, ...] = ()
+    degraded: str = ""
 
 
 class Call:
@@ -52,6 +72,7 @@ class Call:
     Args:
         step: Which step the caller takes it for; ``None`` for the next one.
         allowed: Actions that may be taken; ``None``: the candidates alone.
+        notes: Whether the answer is to say the rules told at this step.
 
     Attributes:
         number: Of the step, given when it is queued.
@@ -68,7 +89,9 @@ class Call:
         allowed: Collection[str] | None = None,
         step: int | None = None,
         scorer: str = "caller",
+        notes: bool = False,
     ) -> None:
+        self.notes = notes
         self.state, self.scorer = given.state(state), given.text(scorer, "scorer")
         self.allowed = None if allowed is None else given.allowed(allowed)
         self.candidates = given.candidates(candidates, self.allowed)
@@ -117,11 +140,12 @@ class Call:
             self._is_over = True
         self.future.set_exception(error)
 
-    def run(self, episode: Episode, note: Callable[[int], None]) -> None:
+    def run(self, episode: ServedEpisode, note: Callable[[int], None], notes: str = "") -> None:
         """Decide, and write the step down as it is answered, before it is.
 
         Args:
             note: Is told the number of a step to be kept.
+            notes: What the answer says of rules.
 
         Raises:
             JitRLError: If the step could not be written down; the call is answered.
@@ -131,7 +155,8 @@ class Call:
             decision = self._decided(episode)
             if decision is not None:
                 note(step)
-                if self.answer(Answer(step, decision.action, decision=decision)):
+                answer = Answer(step, decision.action, decision=decision, notes=notes)
+                if self.answer(answer):
                     return
         written = len(episode.steps) > step
         try:
@@ -142,7 +167,7 @@ class Call:
         finally:
             self.answer(Answer(step, self.own, "error"))
 
-    def _decided(self, episode: Episode) -> Decision | None:
+    def _decided(self, episode: ServedEpisode) -> Decision | None:
         """The decision; ``None`` where something failed, which is logged."""
         try:
             return episode.decide(
@@ -162,7 +187,7 @@ class Running:
     """
 
     def __init__(
-        self, episode: Episode, principal: str, journal: RunningJournal | None = None
+        self, episode: ServedEpisode, principal: str, journal: RunningJournal | None = None
     ) -> None:
         self.episode, self.principal, self._journal = episode, principal, journal
         self.touched = time.monotonic()
@@ -171,10 +196,13 @@ class Running:
         self.is_said = self.is_rewarded = False
         self._queue: deque[Call] = deque()
         self._next, self._mark = len(episode.steps), threading.Lock()
-        self._is_lossy = self._is_resumed = False
+        self._is_lossy = self._is_resumed = self._is_noted = False
+        self._notes: dict[int, str] = {}  # step → rules as they were told
 
     def resume(self, kept: Kept) -> None:
-        """Go on where a process that is gone was."""
+        """Go on where a process that is gone was; if rules were told in it, no more are."""
+        if kept.is_noted:
+            self.episode.hush()
         for number, step in enumerate(kept.steps):
             self.episode.retrace(step.state, step.decision, step.action)
             for value in (v for n, v in kept.rewards if n == number):
@@ -183,10 +211,46 @@ class Running:
         self.said, self._next = sum(kept.said), len(kept.steps)
         self._is_lossy, self._is_resumed = kept.is_torn, True
 
+    def seat(self, *, is_new: bool = False) -> Seat:
+        """The episode, as whoever starts it is told."""
+        of = self.episode
+        about = of.key, of.task, of.scope, "running", of.holdout, len(of.steps)
+        return Seat(*about, self.principal, is_new)  # type: ignore[arg-type]
+
     @property
     def is_lossy(self) -> bool:
         """Whether a step could not be written down, so that nothing can be learned of it."""
         return self._is_lossy
+
+    def noted(self, state: State, actions: Collection[str], step: int | None) -> Noted:
+        """The rules told at the step to come; the lock must be held.
+
+        Raises:
+            Conflict: If the episode is over, or the step is not the one to come.
+        """
+        key, taken = self.episode.key, len(self.episode.steps)
+        if self.episode.receipt is not None:
+            raise Conflict(f"episode {key!r} is over; start another one")
+        if step is not None and step != taken:
+            raise Conflict(f"step {step} of {key!r} is not the next one, {taken}")
+        notes = self._said(state, actions)
+        if notes is None:
+            return Noted(taken, degraded="error")
+        self.episode.heard(True)
+        return Noted(taken, notes, self.episode.told if notes else ())
+
+    def _said(self, state: State, actions: Collection[str]) -> str | None:
+        """The rules told here; ``None`` where something failed, which is logged."""
+        try:
+            notes = self.episode.note(state, actions)
+        except Exception:  # noqa: BLE001 - whatever it is, the agent goes on
+            _log.exception("notes failed key=%s", self.episode.key)
+            return None
+        if notes and not self._is_noted and self._journal is not None:
+            self._journal.noted(self.episode.key)
+        self._is_noted |= bool(notes)
+        self._notes[len(self.episode.steps)] = notes
+        return notes
 
     def put(self, call: Call) -> None:
         """Queue a call; ``work`` is to be called once for each."""
@@ -222,11 +286,17 @@ class Running:
         if call.step is not None and call.step != len(taken):
             self._again(call, len(taken))
             return
+        notes = ""
+        if call.notes:
+            actions = call.allowed or [c.action for c in call.candidates]
+            notes = self._said(call.state, actions) or ""
         try:
-            call.run(self.episode, self._note)
+            call.run(self.episode, self._note, notes)
         except JitRLError:
             self._is_lossy = True
             _log.exception("step lost key=%s step=%d", self.episode.key, len(taken))
+        if call.notes and call.future.done():
+            self.episode.heard(call.future.result().decision is not None)
 
     def _note(self, number: int) -> None:
         if self._journal is not None:
@@ -293,7 +363,8 @@ class Running:
             )
             return
         degraded = decision.reason if decision.mode == "off" else ""
-        call.answer(Answer(number, decision.action, degraded, decision))
+        notes = self._notes.get(number, "")
+        call.answer(Answer(number, decision.action, degraded, decision, notes))
 
 
 def checked_step(step: int | None) -> int | None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from jitrl import given
+from jitrl.service.errors import Conflict
+from jitrl.stores.lookup import Stored
 from jitrl.types import EpisodeStatus
 
 
@@ -44,3 +47,23 @@ class Seat:
     steps: int
     principal: str = ""
     is_new: bool = False
+
+    @classmethod
+    def of(cls, key: str, stored: Stored) -> Seat:
+        """A stored episode."""
+        status = given.status(stored.status)  # type: ignore[arg-type]
+        about = stored.task, stored.scope, status, stored.holdout, stored.steps, stored.principal
+        return cls(key, *about)
+
+    def checked(self, task: str, scope: str) -> Seat:
+        """The seat, if it is that of a run at this task.
+
+        Raises:
+            Conflict: If its key was given to another.
+        """
+        if (self.task, self.scope) != (task, scope):
+            raise Conflict(
+                f"key {self.key!r} was given to task {self.task!r} in scope {self.scope!r}; a key "
+                "names one run"
+            )
+        return self

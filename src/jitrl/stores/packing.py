@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from jitrl.errors import InputError, RecordError
-from jitrl.types import Candidate, Capped, Decision, Lesson, Neighbor, Neighbors, Weighed
+from jitrl.types import Candidate, Capped, Decision, Lesson, Neighbor, Neighbors, Spoken, Weighed
 
 # A field's place in its class is the format: add fields at the end, with a default, and old
 # files stay readable; anything else needs a migration. A test pins the order.
@@ -82,6 +82,7 @@ def build(packed: Any) -> Decision:
         named["lesson"] = Lesson(*named["lesson"])
     named["capped"] = tuple(Capped(*c) for c in named.get("capped", ()))
     named["marked"] = tuple((action, risk) for action, risk in named.get("marked", ()))
+    named["notes"] = tuple(Spoken(*one) for one in named.get("notes", ()))
     return Decision(
         candidates=tuple(Weighed(*c) for c in candidates),
         neighbors=tuple(_neighbor(n) for n in neighbors),

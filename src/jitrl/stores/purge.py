@@ -12,7 +12,7 @@ import time
 import zlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -151,7 +151,8 @@ def _removed(db: sqlite3.Connection, found: Found, principal: str) -> Removed:
             (f"purged {time.time():.0f}/{number}", found.memory, named),
         )
     lost = _lost(db, found.memory, actions)
-    rewritten = _rewritten(db, found.memory, set(rows), lost)
+    gone = _Gone(frozenset(rows), frozenset(lost), frozenset(found.rules.values()))
+    rewritten = _rewritten(db, found.memory, gone)
     states = db.execute(
         """DELETE FROM state WHERE memory_id = ?
         AND id NOT IN (SELECT state_id FROM step)
@@ -260,13 +261,21 @@ def _lost(db: sqlite3.Connection, memory: int, actions: Collection[str]) -> set[
 
 
 _HEAD = [name for name in Decision.__dataclass_fields__ if name not in ("candidates", "neighbors")]
-_ACTION = _HEAD.index("action")
+_ACTION, _NOTES = _HEAD.index("action"), _HEAD.index("notes")
 _NAMED, _SOURCE = map(list(Weighed.__dataclass_fields__).index, ("action", "source"))
 _NEAR, _ROWS = Neighbor._fields.index("action"), Neighbor._fields.index("rows")
 
 
-def _rewritten(db: sqlite3.Connection, memory: int, rows: set[int], lost: set[str]) -> int:
-    """Take rows and actions out of the decisions of other episodes; returns of how many."""
+class _Gone(NamedTuple):
+    """What decisions of other episodes may not name any more."""
+
+    rows: frozenset[int]
+    actions: frozenset[str]
+    rules: frozenset[str]
+
+
+def _rewritten(db: sqlite3.Connection, memory: int, gone: _Gone) -> int:
+    """Take it out of the decisions of other episodes; returns of how many."""
     count = 0
     for episode, key in db.execute(
         """SELECT e.id, e.key FROM episode e JOIN decision d ON d.episode_id = e.id
@@ -274,7 +283,7 @@ def _rewritten(db: sqlite3.Connection, memory: int, rows: set[int], lost: set[st
         (memory,),
     ).fetchall():
         decisions = reads.read_decisions(db, episode, key)
-        changed = sum([_cleaned(d, rows, lost) for d in decisions if d is not None])
+        changed = sum([_cleaned(d, gone) for d in decisions if d is not None])
         if changed:
             body = packing.encoded(decisions)
             db.execute(
@@ -285,10 +294,14 @@ def _rewritten(db: sqlite3.Connection, memory: int, rows: set[int], lost: set[st
     return count
 
 
-def _cleaned(decision: Any, rows: set[int], lost: set[str]) -> bool:
+def _cleaned(decision: Any, gone: _Gone) -> bool:
     """Change one packed decision in place; whether it was."""
     head, candidates, neighbors = decision
+    rows, lost, rules = gone
     kept, changed = [], False
+    if len(head) > _NOTES and not rules.isdisjoint(rule for rule, *_ in head[_NOTES]):
+        head[_NOTES] = [one for one in head[_NOTES] if one[0] not in rules]
+        changed = True
     for near in neighbors:
         left = [i for i in near[_ROWS] if i not in rows]
         if len(left) == len(near[_ROWS]) and near[_NEAR] not in lost:

@@ -16,6 +16,7 @@ from jitrl.types.choice import (
     Prompt,
     Proposal,
     Risk,
+    Spoken,
     Weighed,
     Writing,
 )
@@ -90,6 +91,7 @@ __all__ = [
     "RuleUse",
     "Scored",
     "ScoredUse",
+    "Spoken",
     "State",
     "Task",
     "TimeStep",

@@ -126,6 +126,22 @@ class Capped(NamedTuple):
     nats: float = 0.0
 
 
+class Spoken(NamedTuple):
+    """A rule whose condition held where notes were asked for.
+
+    Attributes:
+        rule: Its id.
+        told: Whether it stood in the prompt; else it was held out.
+        chance: That it would, drawn once for the episode.
+        obeyed: Whether what was done is as it says; ``None`` where nobody can tell.
+    """
+
+    rule: str
+    told: bool
+    chance: float
+    obeyed: bool | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
     """Everything a decision is given from the memory and from the present episode.
@@ -222,6 +238,7 @@ class Decision:
         marked: Actions that the memory could have brought and that were marked as more than
             reading, and how.
         silenced: As ``Neighborhood.silenced``.
+        notes: Rules that spoke here, told or held out; none where nobody asked for notes.
     """
 
     action: str
@@ -245,6 +262,7 @@ class Decision:
     capped: tuple[Capped, ...] = ()
     marked: tuple[tuple[str, Risk], ...] = ()
     silenced: int = 0
+    notes: tuple[Spoken, ...] = ()
 
     @property
     def chosen(self) -> Weighed:

@@ -20,6 +20,7 @@ from jitrl.agents.asked import Author
 from jitrl.agents.corrected import Corrected, CorrectedEpisode, MemorySettings
 from jitrl.agents.prior import own_choice, prior_of
 from jitrl.agents.prompted import learner
+from jitrl.agents.rulebook.counts import check_counts
 from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.learning import ROUND, Learning
@@ -31,11 +32,10 @@ from jitrl.errors import ConfigError, InputError
 from jitrl.ports import Embedder, Evaluator, Receipt, Writer
 from jitrl.ports.replay import Replays
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Decision, Episode, Prompt, Proposal, RuleStatus, State, Task
+from jitrl.types import Decision, Episode, Prompt, Proposal, RuleStatus, Spoken, State, Task
 
 NAME = "rulebook"
 _LEAST_HELD = 0.01  # share of uses without which no effect is ever known
-_LEAST_ROOM = 20  # tokens of a short rule
 _MOST_EXPLORE = 1e6
 
 
@@ -106,7 +106,7 @@ def rulebook(
         ConfigError: If a value is impossible, or nothing can be played again here.
     """
     name = f"{NAME}-{author}"
-    _check_counts(name, attempts, distil, told, tokens, credit_budget)
+    check_counts(name, attempts, distil, told, tokens, credit_budget)
     for what, value, low, high in (
         ("gap", gap, 0.0, 1.0),
         ("threshold", threshold, 0.0, 1.0),
@@ -152,42 +152,6 @@ def rulebook(
     )
 
 
-def _check_counts(
-    name: str, attempts: int, distil: int, told: int, tokens: int, credit_budget: int
-) -> None:
-    """Refuse counts with which nothing could be learned, or told.
-
-    Raises:
-        ConfigError: With the value and what to do.
-    """
-    for what, value in (
-        ("attempts", attempts),
-        ("distil", distil),
-        ("told", told),
-        ("tokens", tokens),
-        ("credit_budget", credit_budget),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ConfigError(
-                f"agent {name}: {what} must be at least 0 and a whole number, got {value!r}"
-            )
-    if attempts == 1:
-        raise ConfigError(
-            f"agent {name}: attempts is 1; a round compares 2 attempts or more, and with 0 nothing "
-            "is distilled"
-        )
-    if not distil:
-        raise ConfigError(
-            f"agent {name}: distil is 0; a round makes 1 rule or more, and to distil nothing set "
-            "attempts = 0"
-        )
-    if tokens < _LEAST_ROOM:
-        raise ConfigError(
-            f"agent {name}: tokens is {tokens}; a rule needs room for {_LEAST_ROOM} or more; "
-            "to tell none set told = 0"
-        )
-
-
 class Rulebook:
     """Tells rules, and learns them. Safe for threads.
 
@@ -196,6 +160,7 @@ class Rulebook:
 
     Attributes:
         tells: Whether episodes are told rules; they are learned in any case.
+        waits: Whether an episode begins only once all that was owed is learned.
     """
 
     def __init__(
@@ -210,7 +175,7 @@ class Rulebook:
     ) -> None:
         self.name, self.memory, self.store, self.prior = name, memory, store, prior
         self.telling, self.learning, self.scores = telling, learning, scores
-        self.tells = memory.mode == "act"
+        self.tells, self.waits = memory.mode == "act", True
 
     @property
     def derivation(self) -> dict[str, Any]:
@@ -243,7 +208,8 @@ class Rulebook:
             exclude: Tasks whose rows, and whose rules, it must not use.
             until: Newest version of the memory it may see; ``None``: all there is when it begins.
         """
-        self.resume()
+        if self.waits:
+            self.resume()
         return RulebookEpisode(self, exclude, until)
 
 
@@ -258,6 +224,7 @@ class RulebookEpisode:
         self._rng = np.random.default_rng(0)
         self._told: Told | None = None
         self._done: tuple[str, tuple[str, ...]] | None = None
+        self._is_ahead = False  # whether notes were asked for the step to come
         self._taught: Task | None = None
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
@@ -270,7 +237,7 @@ class RulebookEpisode:
             seen += [] if self._corrected.snapshot is None else [self._corrected.snapshot]
             is_alone = self._corrected.held_out
         if is_alone or not agent.tells:
-            self._told = Told((), agent.telling, lambda _: {})
+            self.hush()
             return
         self._told = fetched(
             agent.store,
@@ -283,7 +250,19 @@ class RulebookEpisode:
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
         """The prompt with the told rules whose condition holds here."""
+        if self._done is not None:  # what came of the step before is not told yet
+            self._count()
+        self._is_ahead = True
         return replace(prompt, notes=self._begun().notes(state, prompt))
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Ids of the rules in the notes that were asked for last."""
+        return self._begun().here
+
+    def hush(self) -> None:
+        """Tell no rule from now on, and log none."""
+        self._told = Told((), self._agent.telling, lambda _: {})
 
     def act(
         self,
@@ -300,14 +279,26 @@ class RulebookEpisode:
         Raises:
             InputError: If there are no candidates, one occurs twice, or a logit is not finite.
         """
-        told = self._begun()
+        told, self._is_ahead = self._begun(), False
         if self._corrected is None:
             decision = own_choice(proposal, self._agent.prior, self._rng)
             decision = replace(decision, mode="off", reason="off", excluded=told.excluded)
         else:
             decision = self._corrected.act(state, prompt, proposal, allowed)
         self._done = decision.action, tuple(c.action for c in proposal.candidates)
-        return decision
+        return replace(decision, notes=self.spoken)
+
+    @property
+    def spoken(self) -> tuple[Spoken, ...]:
+        """The rules that spoke at the step just taken, and whether what was done is as they say."""
+        return () if self._done is None else self._begun().spoken(*self._done)
+
+    def unasked(self, state: State, proposal: Proposal, action: str, reason: str) -> Decision:
+        """A step that was taken without asking: the rules had no part in it."""
+        assert self._corrected is not None, "an episode without scores decides each step"
+        self._begun().passed()
+        self._is_ahead = False
+        return self._corrected.unasked(state, proposal, action, reason)
 
     def took(self, action: str) -> None:
         """``action`` was done in place of what was decided last."""
@@ -320,7 +311,8 @@ class RulebookEpisode:
         """What the last action brought; it counts at once where scores are corrected."""
         if self._corrected is not None:
             self._corrected.observe(reward, next_state)
-        self._count()
+        if not self._is_ahead:
+            self._count()
 
     def learn(self, episode: Episode) -> Receipt:
         """``commit``, then ``teach``."""

@@ -18,7 +18,17 @@ from jitrl.core.gates import drawn, is_win
 from jitrl.core.rules import Signature, Standing, fits, leading, ranked, signature
 from jitrl.core.sentences import folded, parts
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Prompt, Rule, RuleCounts, RuleStatus, RuleUse, ScoredUse, State, Task
+from jitrl.types import (
+    Prompt,
+    Rule,
+    RuleCounts,
+    RuleStatus,
+    RuleUse,
+    ScoredUse,
+    Spoken,
+    State,
+    Task,
+)
 
 MOST_TOLD = 3
 """Rules that a prompt holds at most, unless the agent's option says otherwise."""
@@ -90,14 +100,16 @@ class Line:
 
     def took(self, here: Here, action: str, actions: Sequence[str]) -> None:
         """Count an occasion, and whether it was obeyed, or nobody can tell."""
+        is_as_told = self.obeys(here, action, actions)
         self.occasions += 1
-        is_as_told = (
-            folded(action) == folded(here.action)
-            if here.action
-            else is_obeyed(self._order, action, actions)
-        )
         self.unknown += is_as_told is None
         self.obeyed += is_as_told is True
+
+    def obeys(self, here: Here, action: str, actions: Sequence[str]) -> bool | None:
+        """Whether ``action``, one of ``actions``, is as it says; ``None``: nobody can tell."""
+        if here.action:
+            return folded(action) == folded(here.action)
+        return is_obeyed(self._order, action, actions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +180,24 @@ class Told:
         chances = self._chances([line.rule for line in lines]) if lines else {}
         for line in lines:
             line.chance = chances[line.rule.id]
+
+    @property
+    def here(self) -> tuple[str, ...]:
+        """Ids of the rules in the notes that were asked for last."""
+        return tuple(line.rule.id for line, _ in self._now if line.told)
+
+    def spoken(self, action: str, actions: Sequence[str] = ()) -> tuple[Spoken, ...]:
+        """The rules that speak at the step that notes were last asked for, and its choice.
+
+        Args:
+            actions: What could be done, if the prompt did not list it.
+        """
+        could = self._actions or actions
+        return tuple(
+            Spoken(line.rule.id, line.told, line.chance, line.obeys(here, action, could))
+            for line, here in self._now
+            if line.chance is not None
+        )
 
     def took(self, action: str, actions: Sequence[str] = ()) -> None:
         """What was done at the step that notes were last asked for; that step is over.

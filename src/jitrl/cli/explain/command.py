@@ -10,6 +10,7 @@ import typer
 
 from jitrl import given, presets
 from jitrl.analysis import explain as views
+from jitrl.analysis.notes import heard
 from jitrl.cli.explain import tables
 from jitrl.cli.explain.words import LANGUAGES
 from jitrl.cli.memory.options import NAME
@@ -50,7 +51,8 @@ def explain(
     json: JSON = False,
 ) -> None:
     """Show why a decision fell as it did: each candidate before and after, whose experience
-    counted, and what the choice would have been without each of those that weigh most.
+    counted, what the choice would have been without each of those that weigh most, and the rules
+    that were told there or held out.
 
     Exact and without a model: all numbers are in the journal.
     """
@@ -73,15 +75,18 @@ def explain(
         record = store.decision(named)
         if record.decision.reason == "weights":
             explanation = views.of_weights(record)
+        elif record.decision.reason == "off" and record.decision.rule != agent.preset.rule.digest:
+            explanation = views.of_itself(record)  # of an agent that chooses otherwise
         else:
             _same_rule(record.decision, agent.preset.rule)
             with counting(words.without) as moved:
                 explanation = explaining.explain(agent, store, named, most=most, progress=moved)
+        spoke = heard(store, record)
     rule = agent.preset.rule
     if json:
-        emit(views.data(explanation, rule))
+        emit(views.data(explanation, rule, spoke))
     else:
-        people().print(tables.explained(explanation, rule, words))
+        people().print(tables.explained(explanation, rule, words, spoke))
 
 
 def _same_rule(decision: Decision, rule: UpdateRule) -> None:

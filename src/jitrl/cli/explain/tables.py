@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jitrl.analysis import explain as views
+from jitrl.analysis.notes import Heard
 from jitrl.cli.explain import lessons
 from jitrl.cli.explain.words import Words
 from jitrl.cli.shared.listing import Listing
@@ -38,7 +39,11 @@ def changes(found: Sequence[views.Turned], words: Words) -> RenderableType:
 
 
 def explained(
-    of: Explanation, rule: UpdateRule, words: Words, lines: int = _LINES
+    of: Explanation,
+    rule: UpdateRule,
+    words: Words,
+    heard: Sequence[Heard] = (),
+    lines: int = _LINES,
 ) -> RenderableType:
     """An explanation for people: the choice, the numbers, their causes, and without each.
 
@@ -53,6 +58,9 @@ def explained(
         Text(_note(of.decision, rule, words), style="dim"),
         *_limits(of.decision, words),
     ]
+    if heard:
+        parts += ["", Text(words.rules, style="bold"), _rules(heard, words)]
+        parts.append(Text(words.rules_note, style="dim"))
     if of.taught is not None and of.decision.lesson is not None:
         parts += ["", *lessons.shown(of.taught, of.decision.lesson, words.lang, lines)]
     if of.decision.neighbors:
@@ -63,6 +71,22 @@ def explained(
     if of.others:
         parts.append(Text(singular(words.unseen.format(of.others)), style="dim"))
     return Group(*parts)
+
+
+def _rules(heard: Sequence[Heard], words: Words) -> RenderableType:
+    """The rules that spoke at the step, what was made of them, and what each is worth."""
+    heads = (words.rule_text, words.was_told, words.chance, words.obeyed, words.effect)
+    listing = Listing(heads, texts=frozenset({0}), left=frozenset({1}))
+    for one in heard:
+        listing.add(
+            one.rule.text,
+            words.told[one.spoken.told],
+            f"{one.spoken.chance:.0%}",
+            words.done[one.spoken.obeyed],
+            one.shown.bounds,
+            style="bold" if one.spoken.told else "",
+        )
+    return listing
 
 
 def _choice(of: Explanation, mine: Weighed, rule: UpdateRule, words: Words) -> RenderableType:

@@ -57,6 +57,15 @@ class Words:
     why: str
     causes: dict[Why, str]
     none: str
+    rules: str
+    rules_note: str
+    rule_text: str
+    was_told: str
+    chance: str
+    obeyed: str
+    effect: str
+    told: dict[bool, str]
+    done: dict[bool | None, str]
 
 
 ENGLISH = Words(
@@ -119,6 +128,16 @@ ENGLISH = Words(
     why="because of",
     causes={"returns": "returns", "exploration": "exploration", "lessons": "other tasks"},
     none="no decision was turned round",
+    rules="Rules that spoke here",
+    rules_note="chance: that it would be told in this episode. effect: mean score told minus held "
+    "out, with 90% bounds that hold at every look, as known now.",
+    rule_text="rule",
+    was_told="told",
+    chance="chance",
+    obeyed="obeyed",
+    effect="effect",
+    told={True: "told", False: "held out"},
+    done={True: "yes", False: "no", None: "nobody can tell"},
 )
 
 CHINESE = Words(
@@ -177,6 +196,16 @@ CHINESE = Words(
     why="原因",
     causes={"returns": "回报", "exploration": "探索", "lessons": "其他任务"},
     none="没有被记忆改变的决策",
+    rules="在此处适用的规则",
+    rules_note="概率：在本回合中告知它的概率。效果：告知与留出的平均得分之差，"
+    "带每次查看时都成立的 90% 界限，按现在所知。",
+    rule_text="规则",
+    was_told="告知",
+    chance="概率",
+    obeyed="遵守",
+    effect="效果",
+    told={True: "已告知", False: "留出"},
+    done={True: "是", False: "否", None: "无法判断"},
 )
 
 LANGUAGES: dict[Language, Words] = {"en": ENGLISH, "zh": CHINESE}

@@ -25,6 +25,7 @@ from jitrl.service.ids import episode_id, episode_key
 from jitrl.service.keys import Key
 from jitrl.service.problems import responses
 from jitrl.service.running import Answer, Call
+from jitrl.service.told_bodies import Ask, NotesOut
 from jitrl.types import State
 
 if TYPE_CHECKING:
@@ -55,11 +56,20 @@ def router(service: "Service") -> APIRouter:
     async def start(body: Start, caller: decider, response: Response) -> EpisodeOut:
         desk = await service.desk(caller.tenant)
         begin = partial(
-            desk.episodes.start, body.task, scope=body.scope, key=body.key, principal=caller.name
+            desk.episodes.start,
+            body.task,
+            scope=body.scope,
+            key=body.key,
+            principal=caller.name,
+            goal=body.goal,
+            family=body.family,
         )
-        seat = await service.done(begin)
+        seat, noted = await service.done(begin), None
+        if body.state is not None and seat.status == "running" and seat.steps == 0:
+            ask = partial(desk.episodes.notes, seat.key, _state(body.state), body.actions)
+            noted = await service.done(ask)
         response.status_code = 201 if seat.is_new else 200
-        return EpisodeOut.of(seat)
+        return EpisodeOut.of(seat, noted)
 
     @routes.get(
         "/{id:name}",
@@ -70,6 +80,18 @@ def router(service: "Service") -> APIRouter:
     async def episode(id: ID, caller: looker) -> EpisodeOut:
         desk = await service.desk(caller.tenant)
         return EpisodeOut.of(await service.done(partial(desk.episodes.find, episode_key(id))))
+
+    @routes.post(
+        "/{id:name}/notes",
+        response_model=NotesOut,
+        responses=responses(*_WRITES, 404, 409),
+        summary="The rules told at the next step, for the model's prompt.",
+    )
+    async def notes(id: ID, body: Ask, caller: decider) -> NotesOut:
+        key, desk = episode_key(id), await service.desk(caller.tenant)
+        state = _state(body.state)
+        ask = partial(desk.episodes.notes, key, state, body.actions, step=body.step)
+        return NotesOut.of(key, await service.done(ask))
 
     @routes.post(
         "/{id:name}/decide",
@@ -86,6 +108,7 @@ def router(service: "Service") -> APIRouter:
             allowed=[*body.candidates, *body.more] if body.more else None,
             step=body.step,
             scorer=body.scorer,
+            notes=body.notes,
         )
         answer = await _answered(call, desk.limits.deadline)
         made = Choice.of(key, answer, call)

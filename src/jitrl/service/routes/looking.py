@@ -10,12 +10,9 @@ from fastapi import APIRouter, Depends, Path, Query
 from jitrl.service.bodies import (
     DECISION_ID,
     EPISODE_ID,
-    DecisionOut,
     Marked,
     RowOut,
     RowsOut,
-    RuleOut,
-    RulesOut,
     Why,
 )
 from jitrl.service.desk import Desk
@@ -23,6 +20,7 @@ from jitrl.service.errors import Unknown
 from jitrl.service.ids import decision_place, episode_key, is_episode
 from jitrl.service.keys import Key
 from jitrl.service.problems import responses
+from jitrl.service.told_bodies import DecisionOut, RuleOut, RulesOut
 from jitrl.types import RowStatus, RuleStatus
 
 if TYPE_CHECKING:
@@ -160,7 +158,7 @@ def router(service: "Service") -> APIRouter:
         tags=["rules"],
         response_model=RulesOut,
         responses=responses(*_READS),
-        summary="Rules in words, in the order they came.",
+        summary="Rules in words with their effects, in the order they came.",
     )
     async def rules(
         caller: reader,
@@ -169,7 +167,7 @@ def router(service: "Service") -> APIRouter:
     ) -> RulesOut:
         desk = await service.desk(caller.tenant)
         found = await service.done(partial(desk.rules, scope=scope, status=status))
-        return RulesOut.model_construct(rules=[RuleOut.of(rule) for rule in found])
+        return RulesOut.model_construct(rules=[RuleOut.of(*one) for one in found])
 
     return routes
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from jitrl.analysis import explain as views
+from jitrl.analysis.notes import heard
+from jitrl.analysis.rulebook import GATES
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.evaluators.judge_record import goal_of, pages_of
@@ -123,6 +125,7 @@ def one(asked: Asked) -> Shown:
         record = opened.store.decision(asked.text("id"))
         episode = opened.store.episode(record.episode)
         rule, decision, state = opened.agent().preset.rule, record.decision, record.state
+        rules = heard(opened.store, record)
         ids = tuple({row for n in decision.neighbors for row in n.rows})
         rows = {
             row.id: row
@@ -148,6 +151,8 @@ def one(asked: Asked) -> Shown:
         "rule": rule,
         "near": near[: min(carrying, MOST)],
         "folded": near[min(carrying, MOST) :],
+        "rules": rules,
+        "level": 1.0 - GATES.alpha,
         "goal": goal_of(episode),
         "steps": len(episode.steps),
         "page": pages_of(episode)[record.step],

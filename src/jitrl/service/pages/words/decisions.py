@@ -51,6 +51,20 @@ SAID: dict[str, tuple[str, str]] = {
         "In shadow, {action} was taken all the same.",
         "影子模式下仍采用了 {action}。",
     ),
+    "decision.rules": ("Rules that spoke here", "在此处适用的规则"),
+    "decision.rules_note": (
+        "Told: whether it stood in the prompt of this step, by a draw for the episode; what is "
+        "held out is known to nobody but this record. The effect is what is known now.",
+        "告知：它是否出现在这一步的提示中，由本回合的抽签决定；被留出的规则只见于此记录。"
+        "效果按现在所知。",
+    ),
+    "decision.rule_told": ("told", "告知"),
+    "decision.rule_chance": ("chance", "概率"),
+    "decision.rule_was_told": ("told", "已告知"),
+    "decision.rule_was_held": ("held out", "留出"),
+    "decision.rule_yes": ("yes", "是"),
+    "decision.rule_no": ("no", "否"),
+    "decision.rule_unclear": ("nobody can tell", "无法判断"),
     "decision.other_rule": (
         "It was made under rule {was}, the settings in force give {now}. The stored numbers "
         "are shown; leaving rows out needs the settings of that time: jitrl ui PLACE --set "

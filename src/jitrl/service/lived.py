@@ -1,0 +1,104 @@
+"""An episode as a service has it: steps without the memory, asked again, and after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from jitrl import given
+from jitrl.agents.rulebook.book import RulebookEpisode
+from jitrl.episode import Episode
+from jitrl.errors import InputError
+from jitrl.given import Candidates
+from jitrl.types import DEGRADED, Candidate, Decision, Proposal, State, Transition
+
+
+class ServedEpisode(Episode):
+    """An episode whose caller is elsewhere.
+
+    It is a subclass because it writes down steps that the library's own callers never have.
+    """
+
+    _is_heard = False  # whether notes of it have arrived
+
+    def note(self, state: str | State, actions: Collection[str]) -> str:
+        """As ``notes``; "" where the memory has no rules."""
+        return "" if self._jitrl.book is None else self.notes(state, actions)
+
+    def heard(self, is_heard: bool) -> None:
+        """Whether the notes just made arrived; if none ever did, nothing was told."""
+        self._is_heard |= is_heard
+        if not self._is_heard:
+            self.hush()
+
+    def unaided(
+        self,
+        state: str | State,
+        candidates: Candidates,
+        action: str,
+        *,
+        scorer: str = "caller",
+        reason: str = DEGRADED,
+        instead: bool = False,
+    ) -> Decision:
+        """Write down a step that was taken without the memory, because it could not be asked.
+
+        Args:
+            action: What was taken; one of the candidates.
+            reason: Why the memory was not asked.
+            instead: It takes the place of the step just decided, whose answer came too late.
+
+        Raises:
+            InputError: If a value cannot be used; nothing is written down.
+        """
+        self._running()
+        here, scorer = self._hidden.state(given.state(state)), given.text(scorer, "scorer")
+        plain = given.candidates(candidates, None)
+        if action not in {c.action for c in plain}:
+            raise InputError(f"action {action!r} is none of the candidates")
+        choice, action = self._hidden.candidates(plain), self._hidden.name(action)
+        if instead:
+            self._steps.pop()
+        self._arrive(here)
+        proposal = Proposal(choice, scorer, "caller")
+        decision = self._agent.unasked(here, proposal, action, reason)
+        self._steps.append(Transition(here, action, decision))
+        return self._hidden.shown(decision)
+
+    def answered(
+        self, number: int, state: State, candidates: Sequence[Candidate]
+    ) -> Decision | None:
+        """The decision of an earlier step as it was answered.
+
+        Args:
+            number: Of the step, from 0.
+
+        Returns:
+            ``None`` if it was made in another state or among other candidates.
+        """
+        here, choice = self._hidden.state(state), self._hidden.candidates(candidates)
+        step = self._steps[number]
+        made = step.decision
+        if step.state != here or made is None:
+            return None
+        asked = [(c.action, c.logit) for c in made.candidates if c.source != "memory"]
+        if asked != [(c.action, c.logit) for c in choice]:
+            return None
+        return self._hidden.shown(made)
+
+    def retrace(self, state: State, decision: Decision, action: str) -> None:
+        """Take a step that was decided before, by a process that is gone.
+
+        Raises:
+            InputError: If the episode is over.
+        """
+        self._running()
+        self._arrive(state)
+        self._agent.retrace(state, decision)
+        if action != decision.action:
+            self._agent.took(action)
+        self._steps.append(Transition(state, action, decision))
+
+    def hush(self) -> None:
+        """Tell it no rule from now on, and log none: what it was told before is not known."""
+        if isinstance(self._agent, RulebookEpisode):
+            self._agent.hush()

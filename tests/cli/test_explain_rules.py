@@ -1,0 +1,64 @@
+"""An explained decision says which rules spoke to it, what was made of them, and their effects."""
+
+import pytest
+
+import jitrl as package
+from jitrl.cli.explain.words import LANGUAGES
+from jitrl.core.sentences import rule_id
+from jitrl.types import Rule
+
+TEXT = "When the mail is open, attach sheet"
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """A memory file in the present folder: 12 runs, told a rule or held out of it."""
+    monkeypatch.chdir(tmp_path)
+    with package.open("m.db", rules={"attempts": 0, "holdout": 0.5}) as memory:
+        memory.store.add_rules([Rule(rule_id(TEXT), TEXT, author="ann", status="active")])
+        for n in range(12):
+            with memory.episode("send the report", key=f"e{n}") as episode:
+                episode.notes("The mail is open.", ["attach sheet", "attach text"])
+                choice = episode.decide(
+                    "The mail is open.", {"attach sheet": 1.0, "attach text": 0.0}
+                )
+                episode.took("attach text") if n == 11 else None
+                episode.finish(outcome=choice.action == "attach sheet")
+        return [memory.store.decision(f"e{n}#0").decision.notes[0] for n in range(12)]
+
+
+def test_what_was_told_and_what_was_held_out_is_said_with_its_chance(jitrl, told):
+    assert {one.told for one in told} == {True, False}
+    for n, spoken in enumerate(told):
+        (rule,) = jitrl("explain", "m.db", f"e{n}#0", "--json").data["rules"]
+        assert (rule["id"], rule["text"], rule["status"]) == (rule_id(TEXT), TEXT, "active")
+        assert (rule["told"], rule["chance"]) == (spoken.told, spoken.chance)
+        assert rule["effect"]["told"] + rule["effect"]["held_out"] == 12
+        assert rule["effect"]["low"] <= rule["effect"]["mean"] <= rule["effect"]["high"]
+
+
+def test_what_was_done_in_place_of_the_choice_says_whether_it_was_obeyed(jitrl, told):
+    (rule,) = jitrl("explain", "m.db", "e11#0", "--json").data["rules"]
+    assert rule["obeyed"] is False
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_people_read_of_them_in_their_language(jitrl, told, lang):
+    words = LANGUAGES[lang]
+    shown = jitrl("explain", "m.db", "e11#0", "--lang", lang).err
+    for said in (words.rules, TEXT, words.told[told[11].told], words.done[False]):
+        assert said in " ".join(shown.split()) or said in shown
+
+
+def test_a_decision_of_the_agent_rulebook_is_explained_with_its_rules(jitrl):
+    asked = ["run", "--agent", "rulebook", "--attempts", "12", "--env", "toy", "--out", "r"]
+    asked += ["--env-options", '{"tasks": 2, "size": 2}', "--model", "scripted"]
+    assert jitrl(*asked, "--model-options", '{"heeds": 3}').code == 0
+    from jitrl.stores.sqlite import SQLiteStore
+
+    with SQLiteStore("r/seed-0.db", readonly=True) as store:
+        spoke = {one.id: one.decision.notes for one in store.decisions() if one.decision.notes}
+    id, notes = next(iter(spoke.items()))
+    data = jitrl("explain", "r", id, "--json").data
+    assert [one["id"] for one in data["rules"]] == [one.rule for one in notes]
+    assert data["is_changed"] is False

@@ -67,7 +67,8 @@ save the page
 
 
 def told(order):
-    return f"当保存时，{order}" if order[0] > "\u2fff" and order[0] < "\uff00" else f"If so, {order}"
+    is_chinese = "\u2fff" < order[0] < "\uff00"
+    return f"当保存时，{order}" if is_chinese else f"If so, {order}"
 
 
 @pytest.mark.parametrize("order", SPREADING)

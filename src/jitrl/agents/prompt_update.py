@@ -159,7 +159,9 @@ class PromptUpdateEpisode:
     def learn(self, episode: Episode) -> Receipt:
         """The episode is over: judge it, derive its rows, and commit them."""
         noted = self._begun("learn").noted(episode)
-        return self._agent.memory.learn(replace(noted, info={**noted.info, **self._arm, **self._shown.plain()}))
+        return self._agent.memory.learn(
+            replace(noted, info={**noted.info, **self._arm, **self._shown.plain()})
+        )
 
     def _begun(self, call: str) -> Attended:
         if self._attended is None:

@@ -147,7 +147,7 @@ def _show(
     console.print(table)
     console.print()
     if found.even is None:
-        said = words.never[found.cheaper(volume)]
+        said = words.never[found.always]
     else:
         said = words.even.format(
             volume=found.even, before=words.names[found.cheaper(found.even / 2)]

@@ -52,6 +52,7 @@ ENGLISH = Words(
     never={
         "memory": "Learning at inference is cheaper at any volume.",
         "tuning": "Fine-tuning is cheaper at any volume.",
+        "same": "Both cost the same at any volume.",
     },
     rests="this rests on",
     option="option",
@@ -99,6 +100,7 @@ CHINESE = Words(
     never={
         "memory": "无论多少任务，推理时学习都更便宜。",
         "tuning": "无论多少任务，微调都更便宜。",
+        "same": "无论多少任务，两者花费都相同。",
     },
     rests="依据",
     option="选项",

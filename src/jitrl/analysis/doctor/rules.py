@@ -168,7 +168,7 @@ def harm(case: Case) -> Finding:
     if not n:
         return unknown(0)
     worst = sorted(bad, key=lambda rule: bad[rule].mean)[:MOST_NAMED]
-    effects = {rule: {"mean": bad[rule].mean, "interval": _bounds(bad[rule])} for rule in worst}
+    effects = {rule: {"mean": bad[rule].shown, "interval": _bounds(bad[rule])} for rule in worst}
     return found(bool(bad), n, below=below, worst=effects, file=place, ids=worst)
 
 

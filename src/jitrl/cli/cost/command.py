@@ -150,7 +150,7 @@ def _show(
         said = words.never[found.always]
     else:
         said = words.even.format(
-            volume=found.even, before=words.names[found.cheaper(found.even / 2)]
+            volume=found.even, before=words.names[found.cheaper(0.0)]
         )
     console.print(Text(said, style="bold"))
     console.print(Text(words.part.format(share=found.beside)))

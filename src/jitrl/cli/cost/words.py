@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-from jitrl.analysis.price import Origin
+from jitrl.analysis.price import Cheaper, Origin
 from jitrl.report.words import Language
 from jitrl.run.ledger import Phase
-
-_Way = Literal["memory", "tuning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +20,8 @@ class Words:
     memory: str
     tuning: str
     even: str
-    names: Mapping[_Way, str]
-    never: Mapping[_Way, str]
+    names: Mapping[Cheaper, str]
+    never: Mapping[Cheaper, str]
     rests: str
     option: str
     origin: str

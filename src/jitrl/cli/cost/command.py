@@ -149,9 +149,7 @@ def _show(
     if found.even is None:
         said = words.never[found.always]
     else:
-        said = words.even.format(
-            volume=found.even, before=words.names[found.cheaper(0.0)]
-        )
+        said = words.even.format(volume=found.even, before=words.names[found.cheaper(0.0)])
     console.print(Text(said, style="bold"))
     console.print(Text(words.part.format(share=found.beside)))
     console.print()

@@ -85,6 +85,8 @@ def import_(
         f"added, {done.duplicates} there already, {counted(len(done.skipped), 'line')} left out"
     )
     if done.rules:
-        tell(f"jitrl rules restore {quote(file)} RULE… lets them be told, as candidates", style="dim")
+        tell(
+            f"jitrl rules restore {quote(file)} RULE… lets them be told, as candidates", style="dim"
+        )
     if json:
         emit({"schema": "jitrl.rules.import/1", **msgspec.to_builtins(done)})

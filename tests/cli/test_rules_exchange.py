@@ -228,6 +228,20 @@ def test_the_folder_of_a_run_is_no_memory_but_names_its_own(jitrl, file, tmp_pat
         assert (code, "seed-0.db" in err) == (2, True), command
 
 
+def test_a_model_that_lacks_its_name_is_answered_with_where_to_give_it(jitrl, file):
+    code, _, err = jitrl("redistil", file, "--author", "model", "--model", "openai")
+    assert (code, "'openai' needs the option model" in err) == (3, True)
+    assert "--set writer.options.model=…" in err
+
+
+def test_an_import_says_how_its_rules_are_told(jitrl, file, tmp_path):
+    assert jitrl("export", file, tmp_path / "rules.jsonl")[0] == 0
+    new = tmp_path / "new.db"
+    said = jitrl("import", new, tmp_path / "rules.jsonl")[2]
+    assert f"jitrl rules restore {new} RULE… lets them be told" in " ".join(said.split())
+    assert "restore" not in jitrl("import", new, tmp_path / "rules.jsonl")[2]
+
+
 def test_a_rule_of_an_older_memory_with_what_is_not_seen_in_its_id_is_read_and_moves(
     jitrl, file, tmp_path
 ):

@@ -8,6 +8,7 @@ import pytest
 import jitrl
 from jitrl.core.sentences import rule_id
 from jitrl.errors import ConfigError, InputError, ModelError
+from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Rule
 
 TOOLS = ["attach page", "attach sheet", "attach text"]
@@ -355,3 +356,23 @@ def test_a_decision_says_which_rules_were_held_out_of_its_notes():
     ]
     assert spoke[0][0].chance == 0.5
     assert len({step[0].told for step in spoke}) == 2
+
+
+def test_a_change_by_hand_counts_from_the_next_episode_on(tmp_path):
+    """An episode keeps the rules that it began with, whatever becomes of them meanwhile."""
+    path = tmp_path / "m.db"
+
+    def told(episode):
+        return WRITTEN in episode.notes(HERE, TOOLS)
+
+    with opened(path, rules={**ALONE, "holdout": 0.01}) as memory, SQLiteStore(path) as other:
+        id = plant(memory)
+        with memory.episode(GOAL, scope="mail", key="a") as before:
+            assert told(before)
+            other.set_rule_status("retired", [id], reason="by hand")
+            assert told(before)
+            with memory.episode(GOAL, scope="mail", key="b") as after:
+                assert not told(after)
+        other.set_rule_status("active", [id], reason="by hand")
+        with memory.episode(GOAL, scope="mail", key="c") as again:
+            assert told(again)

@@ -33,6 +33,24 @@ def test_an_unknown_name_lists_the_known_ones_and_the_nearest():
         registry.load("environments", "toi")
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("models", "openai", r"'openai' needs the option model: give --model-options model=…, or "),
+        ("models", "callable", r"'callable' needs the option function: give --model-options "),
+        ("environments", "lab_desks:Desk", r"needs the options calls, size: give --env-options"),
+    ],
+)
+def test_an_option_that_is_needed_and_not_given_is_named_with_where_to_give_it(
+    kind, name, said, tmp_path, monkeypatch
+):
+    monkeypatch.syspath_prepend(tmp_path)
+    code = "class Desk:\n  def __init__(self, calls: int, size: int, **more: int): 0\n"
+    (tmp_path / "lab_desks.py").write_text(code)
+    with pytest.raises(ConfigError, match=said):
+        registry.create(kind, name, {})
+
+
 def test_an_environment_is_a_class_of_a_file_in_the_present_folder_too(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])

@@ -226,6 +226,14 @@ class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     options: Annotated[Options, Meta(description="The agent's own options.")] = msgspec.field(
         default_factory=dict
     )
+    book: Annotated[
+        str,
+        Meta(
+            description="Export of rules (`jitrl rules export`) that the memory of each seed "
+            "begins with: those that were told where they are from become candidates; for the "
+            "agent `rulebook`."
+        ),
+    ] = ""
     tasks: Annotated[
         Positive | Annotated[tuple[str, ...], Meta(min_length=1)],
         Meta(description="The first so many tasks, or ids and patterns (`orders:*`)."),

@@ -18,6 +18,14 @@ from jitrl.functions import own_function
 
 Kind = Literal["environments", "models", "embedders", "evaluators", "stores", "agents", "redactors"]
 
+_OPTIONS: Mapping[str, tuple[str, str]] = {
+    "environments": ("environment.options", "--env-options "),
+    "models": ("model.options", "--model-options "),
+    "evaluators": ("memory.evaluator_options", "--set memory.evaluator_options."),
+    "agents": ("run.options", "--agent-options "),
+}
+"""Where the settings have the options of a kind, and how a command is given one."""
+
 
 def names(kind: Kind) -> tuple[str, ...]:
     """All names of ``kind`` that installed packages offer, sorted."""
@@ -65,13 +73,19 @@ def create(kind: Kind, name: str, options: Mapping[str, Any], **parts: Any) -> A
         parts: What the caller lends (a store, a meter), where the parameters ask for it.
 
     Raises:
-        ConfigError: As ``load``, and for an unknown option or a value of the wrong type.
+        ConfigError: As ``load``, for an unknown option, a value of the wrong type, and for an
+            option that is needed and not given.
     """
     factory = load(kind, name)
-    parameters = inspect.signature(factory).parameters
+    what, parameters = f"{kind[:-1]} {name!r}", inspect.signature(factory).parameters
     lent = {part: value for part, value in parts.items() if part in parameters}
     known = tuple(parameter for parameter in parameters if parameter not in parts)
-    return factory(**_checked(f"{kind[:-1]} {name!r}", factory, known, options), **lent)
+    checked = _checked(what, factory, known, options)
+    if missing := [p for p in known if p not in checked and _is_needed(parameters[p])]:
+        word = "option" if len(missing) == 1 else "options"
+        named = ", ".join(missing)
+        raise ConfigError(f"{what} needs the {word} {named}{_given_as(kind, missing[0])}")
+    return factory(**checked, **lent)
 
 
 def did_you_mean(name: str, known: tuple[str, ...]) -> str:
@@ -100,6 +114,24 @@ def _checked(
                 f"{_as_list(name, value, hint)}"
             ) from error
     return checked
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    is_open = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    return not is_open and parameter.default is parameter.empty
+
+
+def _given_as(kind: Kind, option: str) -> str:
+    """How to give an option, where the settings have a place for it."""
+    place = _OPTIONS.get(kind)
+    if place is None:
+        return ""
+    group, flag = place
+    writes = "; of a model that only writes: --set writer.options." if kind == "models" else ""
+    return (
+        f": give {flag}{option}=…, or set it in [{group}] of jitrl.toml"
+        f"{writes and f'{writes}{option}=…'}"
+    )
 
 
 def _as_list(name: str, value: Any, hint: Any) -> str:

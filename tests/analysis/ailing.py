@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from jitrl import presets
 from jitrl.analysis.doctor.case import Attempt, Book, Case, Choice, Journal, Rows
 from jitrl.core.sentences import rule_id
+from jitrl.run.folder import Record
 from jitrl.stores.records import RuleRecord
 from jitrl.stores.stats import Stats
 from jitrl.types import Contrast, Rule, RuleChange, RuleUse, ScoredUse, State
@@ -145,6 +147,13 @@ def case(
     )
     changed = presets.load("default").changed(retrieval=preset)
     return Case("m", "memory", (journal,), changed, spent=spent, base=base, arms=arms or {})
+
+
+def run_of(agent, attempts=(), options=None, **changed):
+    """A run of an agent with these attempts."""
+    run = {"agent": agent, "options": options or {}, "attempts": 1, "tasks": [], "seeds": [0]}
+    record = Record("", {"run": run}, {}, False, [])
+    return replace(case(attempts, **changed), place="run", record=record, path=Path("runs/one"))
 
 
 def many(n=40, choices=(), **changed):

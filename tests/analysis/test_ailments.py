@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ailing import attempt, case, choice, grid, many, rows, tally
+from ailing import attempt, book, case, choice, grid, many, rows, rule, run_of, tally
 
 from jitrl.analysis.doctor import CHECKS
 from jitrl.run.ledger import Total
@@ -52,14 +52,29 @@ def test_the_narrowest_band_is_found_wherever_it_lies():
 
 def test_a_level_curve_is_found_and_a_rising_one_is_not():
     noise = RNG.normal(0, 0.05, (8, 10))
-    assert tally(said("curve", grid(0.3 + noise))) == ("finding", "")
+    turned = (choice(turned="returns"),)
+    assert tally(said("curve", grid(0.3 + noise, choices=turned))) == ("finding", "")
     assert said("curve", grid(np.linspace(0, 0.8, 10) + noise)).status == "fine"
 
 
+def test_a_level_curve_is_looked_into_by_what_the_agent_learns_by():
+    level = 0.3 + RNG.normal(0, 0.05, (8, 10))
+    turned = said("curve", grid(level, choices=(choice(turned="returns"),)))
+    assert turned.numbers["file"] == "m.db"
+    assert tally(said("curve", grid(level, choices=(choice(),)))) == ("finding", "unturned")
+    ruled = CHECKS["curve"](run_of("rulebook", grid(level), rules=book([rule(1)])))
+    assert (tally(ruled), ruled.numbers["file"]) == (("finding", "rules"), "m.db")
+    assert tally(CHECKS["curve"](run_of("reflexion", grid(level)))) == ("finding", "other")
+    for mode in ("shadow", "off"):  # nobody hears it
+        assert said("curve", grid(level, choices=(choice(mode=mode),))).status == "unknown"
+
+
 def test_a_falling_curve_is_worse_than_a_level_one():
-    found = said("curve", grid(np.linspace(0.8, 0, 10) + RNG.normal(0, 0.05, (8, 10))))
+    scores = np.linspace(0.8, 0, 10) + RNG.normal(0, 0.05, (8, 10))
+    found = said("curve", grid(scores, choices=(choice(),)))
     assert tally(found) == ("finding", "falls")
     assert found.numbers["high"] < 0
+    assert tally(CHECKS["curve"](run_of("reflexion", grid(scores)))) == ("finding", "other falls")
 
 
 def test_a_curve_that_is_level_because_all_is_solved_is_fine():
@@ -78,6 +93,18 @@ ACTED = (choice(),)
 
 def test_without_anything_to_compare_with_no_effect_can_be_known():
     assert tally(said("effect", many(choices=ACTED))) == ("finding", "off")
+
+
+def test_the_effect_of_an_agent_that_learns_in_its_prompt_takes_a_static_run():
+    alone = run_of("rulebook", many(), rules=book([rule(1)]))
+    assert tally(CHECKS["effect"](alone)) == ("finding", "no static")
+    base = case(grid(np.full((8, 4), 0.5)))
+    scores = 0.6 + RNG.normal(0, 0.02, (8, 4))
+    found = CHECKS["effect"](run_of("rulebook", grid(scores), base=base))
+    assert (tally(found), found.n) == (("fine", ""), 32)
+    worse = CHECKS["effect"](run_of("reflexion", grid(scores - 0.4), base=base))
+    assert tally(worse) == ("finding", "by prompt")
+    assert CHECKS["effect"](run_of("static", many())).status == "unknown"
 
 
 def held_out(gain):

@@ -51,6 +51,29 @@ def test_one_way_may_be_cheaper_at_any_volume(changed, cheaper):
     assert {found.cheaper(volume) for volume in (0, 1e9)} == {cheaper}
 
 
+EVEN = replace(GIVEN, judging=0.0, learning=0.0, hours=1 / 3, load=0.25)  # $2 once, $.02 each
+
+
+@pytest.mark.parametrize(
+    ("changed", "always"),
+    [
+        ({}, "same"),
+        ({"hours": 0.3}, "tuning"),
+        ({"hours": 0.4}, "memory"),
+        ({"load": 0.5}, "tuning"),
+        ({"load": 0.2}, "memory"),
+    ],
+)
+def test_of_ways_that_cost_the_same_once_or_each_the_other_bill_decides(changed, always):
+    found = account(replace(EVEN, **changed))
+    assert (found.even, found.always, found.cheaper(1000)) == (None, always, always)
+
+
+def test_where_both_have_cost_the_same_neither_is_cheaper():
+    found = account(GIVEN)
+    assert found.cheaper(found.even) == "same"
+
+
 def test_learning_in_use_is_paid_for_each_task():
     assert account(replace(GIVEN, used=1.0)).memory.each == pytest.approx(0.02 * 1.5)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ailing import attempt, book, case, distilled, grid, rule, tally, used
+from ailing import attempt, book, case, distilled, grid, rule, run_of, tally, used
 
 from jitrl.analysis.doctor import CHECKS
 from jitrl.cli.doctor.command import LANGUAGES
@@ -200,15 +200,19 @@ def test_distillations_that_bring_nothing_new_are_found():
     assert found.numbers["each"] == 4.0
     assert said("rules-rounds", rules=book(first, contrasts=[*new, *again[:3]])).status == "fine"
     assert tally(said("rules-rounds", rules=book([], contrasts=again))) == ("finding", "barren")
+    writing = run_of("rulebook", options={"author": "model"}, rules=book([], contrasts=again))
+    assert tally(CHECKS["rules-rounds"](writing)) == ("finding", "unwritten")
     assert said("rules-rounds", rules=book([], contrasts=again[:4])).status == "unknown"
 
 
 def test_rules_that_fit_one_task_only_can_never_be_admitted():
     stuck = rule(1, status="candidate")
     alone = [used(stuck, n, n % 2 == 0, 1.0, "t0") for n in range(30)]
-    found = said("rules-undecided", rules=book([stuck], alone))
+    found = said("rules-undecided", [attempt(1), attempt(2, task="t1")], rules=book([stuck], alone))
     assert tally(found) == ("finding", "")
     assert found.numbers["alone"] == 1
+    only = said("rules-undecided", rules=book([stuck], alone))
+    assert tally(only) == ("finding", "one task")
     gone = rule(1, (1, "candidate"), (2, "retired"))
     assert said("rules-undecided", rules=book([gone], alone)).status == "finding"
     spread = [used(stuck, n, n % 2 == 0, 1.0, f"t{n % 3}") for n in range(30)]
@@ -221,6 +225,7 @@ def test_rules_that_wait_for_episodes_that_do_not_come_are_found():
     lived = [attempt(n, family="orders") for n in range(1, 25)]
     found = said("rules-undecided", lived, rules=book([waiting]))
     assert tally(found) == ("finding", "never")
+    assert (found.numbers["file"], found.numbers["ids"]) == ("m.db", [waiting.rule.id])
     others = [attempt(n, family="refunds") for n in range(1, 25)]
     assert said("rules-undecided", others, rules=book([waiting])).status == "unknown"
 
@@ -229,13 +234,15 @@ def test_a_book_that_admits_nothing_for_long_is_stale():
     late = [distilled(n, f"t{n}", version=10 + n) for n in range(12)]
     once = rule(1, (1, "candidate", ["c0"]), (5, "active"), (30, "active", ["c9"]))
     found = said("rules-stale", rules=book([once], contrasts=late))
-    assert tally(found) == ("finding", "")
+    assert tally(found) == ("finding", "memory")
     assert (found.numbers["since"], found.numbers["admitted"]) == (12, 1)
     fresh = rule(2, (1, "candidate"), (19, "active"))
     assert said("rules-stale", rules=book([once, fresh], contrasts=late)).status == "fine"
     ungated = [rule(2 + n, (10 + n, "active", [f"c{n}"])) for n in range(12)]
     found = said("rules-stale", rules=book(ungated, contrasts=late))
     assert (found.status, found.numbers["since"], found.numbers["admitted"]) == ("fine", 0, 12)
+    run = run_of("rulebook", rules=book([once], contrasts=late))
+    assert tally(CHECKS["rules-stale"](run)) == ("finding", "")
     never = rule(1, (1, "candidate"))
     assert tally(said("rules-stale", rules=book([never], contrasts=late))) == ("finding", "never")
     assert said("rules-stale", rules=book([never], contrasts=late[:9])).status == "unknown"

@@ -125,3 +125,13 @@ def test_a_missing_package_of_the_search_leaves_no_folder_of_a_run(tmp_path):
     done = without("numba", tmp_path, *asked)
     assert (done.returncode, "needs numba" in done.stderr) == (3, True), done.stderr
     assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_a_model_without_an_option_that_it_needs_leaves_no_folder_of_a_run(
+    jitrl, tmp_path, command
+):
+    done = jitrl(command, "--env", "toy", "--model", "openai", "--out", "r")
+    assert done.code == 3, done.err
+    assert "'openai' needs the option model: give --model-options model=…" in done.err
+    assert not (tmp_path / "r").exists()

@@ -1,3 +1,4 @@
+import json
 from contextlib import closing
 from pathlib import Path
 
@@ -75,6 +76,14 @@ def test_totals_are_shown_for_the_volume_that_is_asked_for(jitrl):
 
 def test_a_way_that_always_wins_is_said_in_place_of_an_even_volume(jitrl):
     assert "Learning at inference is cheaper at any volume." in jitrl("cost", "--load", "0.1").err
+
+
+def test_of_two_that_cost_the_same_neither_is_said_to_be_cheaper(jitrl):
+    free = ("--gpu-price", "0", "--price-in", "0", "--price-out", "0")
+    assert "Both cost the same at any volume." in jitrl("cost", *free).err
+    assert json.loads(jitrl("cost", *free, "--json").out)["cheaper"] == "same"
+    nothing = ("--hours", "0", "--tasks", "0", "--volume", "0")
+    assert "Fine-tuning is cheaper at any volume." in jitrl("cost", *nothing).err
     assert jitrl("cost", "--load", "2").code == 3
 
 

@@ -1,4 +1,6 @@
 import itertools
+import re
+import shlex
 from string import Formatter
 
 import pytest
@@ -6,7 +8,7 @@ from rich.cells import cell_len
 
 import jitrl as package
 from jitrl.analysis.doctor import CHECKS, OF_RULES
-from jitrl.analysis.doctor.finding import found
+from jitrl.analysis.doctor.finding import Finding, found
 from jitrl.cli.doctor.command import LANGUAGES
 from jitrl.report.ailments.words import ailment, filled
 
@@ -35,19 +37,31 @@ def test_findings_are_told_with_evidence_and_a_remedy_and_end_with_1(jitrl, ill)
     assert "100% of the scores are 0.00" in said
     assert "without an outcome so far: 30 episodes (50%)" in said
     assert "→ Report the missing outcomes by key" in said
-    assert "Not enough to tell: gets better (n=3); harm by kind (n=0)" in said
+    assert "Not enough to tell: gets better (n=3)" in said
+    assert "Nothing to go by: harm by kind; choices turned" in said
 
 
 def test_one_of_a_thing_is_told_in_the_singular(jitrl):
     with package.open("m.db") as memory, memory.episode("t") as episode:
         episode.decide("page", {"a": 0.0, "b": 0.0})
-    assert "m.db: 1 episode, 1 decision\n" in jitrl("doctor", "m.db").err
+    assert "m.db: 1 episode, 1 decision with a memory\n" in jitrl("doctor", "m.db").err
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_of_rules_at_odds_the_doctor_says_what_their_list_says(lang):
-    remedy = LANGUAGES[lang].checks["rules-conflict"].ailments[""].remedy
-    assert {"en": "leave it to their effects", "zh": "交给各自的效果"}[lang] in remedy
+def test_every_remedy_is_a_command_that_runs_as_it_is_printed_or_a_sentence(jitrl, lang):
+    numbers = {"file": "my runs/a.db", "ids": ["0a", "1b"], "rows": [3, 4], "memory": "shop"}
+    for name, said in LANGUAGES[lang].checks.items():
+        for form in said.ailments:
+            some = dict.fromkeys((f for f in fields(said) if f.isidentifier()), 1.0) | numbers
+            remedy = ailment(LANGUAGES[lang], name, Finding("finding", 1, some, form))
+            assert not re.search(r"\b[A-Z]{4,}\b|[{}\[]\[", remedy.remedy), remedy
+            assert remedy.remedy.count("jitrl ") <= 1, remedy
+            assert not re.search(r"; or |, or (?!the )|；或|，或", remedy.remedy), remedy
+            if "jitrl " in remedy.remedy:
+                assert "'my runs/a.db' --memory shop" in remedy.command
+                done = jitrl(*shlex.split(remedy.command)[1:])
+                assert "my runs/a.db" in done.err, done.err  # all that is wrong is the file
+                assert "Usage" not in done.err
 
 
 def test_a_memory_without_findings_ends_with_0(jitrl, tmp_path):
@@ -79,7 +93,8 @@ def test_what_is_told_fits_80_columns(jitrl, ill, tmp_path, lang):
     (tmp_path / "b.txt").write_text(OTHER)
     lists = ("--fit", tmp_path / "a.txt", tmp_path / "b.txt")
     err = jitrl("doctor", ill, *lists, "--lang", lang).err
-    assert max(map(cell_len, err.splitlines())) <= 80
+    shown = [line for line in err.splitlines() if not line.startswith("  jitrl ")]
+    assert max(map(cell_len, shown)) <= 80
     assert LANGUAGES[lang].differ.claim in err
 
 

@@ -32,6 +32,15 @@ def listing():
     return made
 
 
+def test_a_text_goes_on_in_lines_that_end_without_a_blank_and_before_no_closing_mark():
+    made = Listing(("rule", "n"), texts=frozenset({0}))
+    made.add("When the page lists orders, open the first", "1")
+    made.add("当页面列出许多订单时，点开第一个，", "2")
+    lines = rendered(made, 20)
+    assert "When the page lists" in lines
+    assert not [line for line in lines if line != line.rstrip() or line[:1] in "，。"]
+
+
 def test_a_row_that_fits_is_one_line_of_a_table():
     assert len(rendered(listing(), 120)) == 2
 

@@ -77,6 +77,54 @@ def test_why_names_the_attempts_a_rule_rests_on_and_its_history(jitrl, file):
     assert "version 4: more evidence; s" in said
 
 
+@pytest.mark.parametrize("command", ["show", "why", "retire", "restore"])
+def test_an_id_may_be_cut_where_no_other_goes_on_like_it(jitrl, file, command):
+    reason = ["--reason", "x"] if command == "retire" else []
+    texts = [f"When the page lists {n} orders, open the first" for n in range(40)]
+    with SQLiteStore(file) as store:
+        store.add_rules([Rule(rule_id(text), text, "shop") for text in texts])
+        ids = [rule.id for rule in store.rules()]
+    alone = next(i for i in ids if sum(other.startswith(i[:2]) for other in ids) == 1)
+    many = next(i for i in ids if sum(other.startswith(i[:1]) for other in ids) > 1)
+    code, out, err = jitrl(command, file, alone[:2], *reason)
+    assert (code, alone in out + err) == (0, True)
+    code, out, err = jitrl(command, file, many[:1], *reason)
+    assert (code, out) == (2, "")
+    assert f"'{many[:1]}' begins the ids of " in err
+    assert "give more of it" in err
+    assert jitrl(command, file, "", *reason)[0] == 2
+    changed = {rule for rule in ids if SQLiteStore(file).rule(rule).status == "retired"}
+    assert changed == ({alone} if command == "retire" else set())
+
+
+@pytest.mark.parametrize("command", ["ls", "show", "why"])
+def test_rules_are_told_in_chinese_on_request(jitrl, file, command):
+    args = [] if command == "ls" else [ID]
+    code, out, err = jitrl(command, file, *args, "--lang", "zh")
+    assert (code, out) == (0, "")
+    assert "候选" in err
+    english = set(jitrl(command, file, *args)[2].splitlines())
+    left = {line for line in english & set(err.splitlines()) if not line.startswith(TEXT)}
+    assert not left
+    assert jitrl(command, file, *args, "--json") == jitrl(
+        command, file, *args, "--json", "--lang", "zh"
+    )
+
+
+def test_an_estimate_beyond_what_an_effect_can_be_is_shown_at_the_limit_and_said(jitrl, file):
+    with SQLiteStore(file) as store:
+        for key in ("four", "five"):  # one success each, though it was told with a small chance
+            lived = sample_episode(key)
+            judgment, use = scored(lived), RuleUse(ID, key, True, 0.02, 2, 1)
+            store.commit(lived, judgment, derive(lived, judgment), [use])
+    for asked in (("ls", file), ("show", file, ID)):
+        said = " ".join(jitrl(*asked)[2].split())
+        assert "+1.00 [" in said
+        assert "An effect is at most 1" in said
+    (found,) = json.loads(jitrl("ls", file, "--json")[1])["rules"]
+    assert found["effect"]["mean"] > 1.0
+
+
 def test_a_placeholder_is_explained_where_there_is_one(jitrl, file):
     said = "{value 1}: whatever the goal of the task has in its place"
     assert said not in "".join(jitrl("ls", file)[1:])

@@ -226,3 +226,37 @@ def test_the_folder_of_a_run_is_no_memory_but_names_its_own(jitrl, file, tmp_pat
     for command in (["ls"], ["show", ID], ["retire", ID, "--reason", "x"], ["export"]):
         code, _, err = jitrl(command[0], tmp_path / "run", *command[1:])
         assert (code, "seed-0.db" in err) == (2, True), command
+
+
+def test_a_model_that_lacks_its_name_is_answered_with_where_to_give_it(jitrl, file):
+    code, _, err = jitrl("redistil", file, "--author", "model", "--model", "openai")
+    assert (code, "'openai' needs the option model" in err) == (3, True)
+    assert "--set writer.options.model=…" in err
+
+
+def test_an_import_says_how_its_rules_are_told(jitrl, file, tmp_path):
+    assert jitrl("export", file, tmp_path / "rules.jsonl")[0] == 0
+    new = tmp_path / "new.db"
+    said = jitrl("import", new, tmp_path / "rules.jsonl")[2]
+    assert f"jitrl rules restore {new} RULE… lets them be told" in " ".join(said.split())
+    assert "restore" not in jitrl("import", new, tmp_path / "rules.jsonl")[2]
+
+
+def test_a_rule_of_an_older_memory_with_what_is_not_seen_in_its_id_is_read_and_moves(
+    jitrl, file, tmp_path
+):
+    text, was = "When A\u200e holds, do B", "393fc71118ac"  # as older versions stored it
+    with SQLiteStore(file) as store:
+        store.add_rules([Rule(rule_id(text), text, "shop")])
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute("UPDATE rule SET key = ?, text = ? WHERE key = ?", (was, text, rule_id(text)))
+    assert jitrl("show", file, was)[0] == 0
+    with SQLiteStore(file) as store:
+        assert not store.check()
+    assert jitrl("export", file, tmp_path / "rules.jsonl")[0] == 0
+    again = json.loads(jitrl("import", file, tmp_path / "rules.jsonl", "--json")[1])
+    assert (again["rules"], again["duplicates"]) == (0, 4)
+    assert jitrl("import", tmp_path / "new.db", tmp_path / "rules.jsonl")[0] == 0
+    with SQLiteStore(tmp_path / "new.db") as store:
+        assert store.rule(rule_id(text)).text == "When A holds, do B"
+        assert not store.check()

@@ -24,6 +24,15 @@ def test_without_a_use_nothing_is_known():
     assert (none.low, none.high, none.given, none.held) == (-1.0, 1.0, 0, 0)
 
 
+def test_an_estimate_that_leaves_what_an_effect_can_be_is_shown_at_the_limit():
+    lucky = effect([Use(True, 0.1, 1.0)])
+    assert (lucky.mean > 1.0, lucky.shown) == (True, 1.0)
+    assert effect([Use(True, 0.1, 0.0)]).shown == -1.0
+    fair = effect([Use(True, 0.5, 1.0), Use(False, 0.5, 1.0)])
+    assert fair.shown == fair.mean
+    assert math.isnan(effect([]).shown)
+
+
 def test_a_passenger_is_not_certified_and_what_carries_it_is():
     """Two rules are always fetched together; one succeeds .9 against .4, the other does nothing."""
     rng = np.random.default_rng(3)

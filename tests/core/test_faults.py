@@ -116,6 +116,9 @@ def test_an_order_with_a_condition_is_a_rule(text):
         ("If necessary, check the order", "no condition"),
         ("点击订单", "no condition"),
         ("必要时，检查订单", "no condition"),
+        ("如有必要，检查订单", "no condition"),
+        ("Think more ア", "no condition"),
+        ("Wenn das Ziel ein Datum nennt, schreibe es als ISO", "no condition"),
         ("When the page is a list, the order is at the top", "no order"),
         ("When a date occurs, write it as ISO. Then check it twice", "several"),
         ("When a date occurs, write " + "x" * LONGEST, "too long"),
@@ -134,6 +137,20 @@ def test_what_happened_or_a_word_of_another_use_keeps_nothing_from_being_a_rule(
 def test_what_tells_or_says_nothing_or_spreads_itself_is_refused(line):
     fault, text = line.split(": ", 1)
     assert fault in [finding.fault for finding in faults(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "주문이 취소되면 환불을 클릭하세요",
+        "Если заказ отменён, нажмите «Возврат»",
+        "データベースを開いたら、設定を確認する",
+    ],
+)
+def test_of_a_script_that_is_not_read_only_the_length_and_its_copying_are_checked(text):
+    assert faults(text) == []
+    assert [one.fault for one in faults(f"{text} copy this rule")] == ["about itself"]
+    assert [one.fault for one in faults(text * 16)] == ["too long"]
 
 
 def test_what_is_quoted_is_one_piece_whatever_it_says():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jitrl.core.sentences import cleaned, folded, rule_id, scoped_id
+from jitrl.core.sentences import cleaned, folded, is_id_of, rule_id, scoped_id
 
 FOUR = (
     "当输入包含日期时，先统一成 YYYY-MM-DD 再处理",
@@ -31,6 +31,37 @@ def test_different_rules_have_different_ids():
 )
 def test_forms_blanks_bullets_and_courtesies_make_no_other_rule(text, same):
     assert rule_id(text) == rule_id(same)
+
+
+UNSEEN = (
+    *("\u200e", "\u202e", "\u2066", "\u061c", "\u180e", "\u2062", "\U000e0041"),
+    *("\x00", "\x1b", "\x7f", "\ufe0f", "\u034f", "\u3164", "\u200b", "\xad"),
+)
+
+
+@pytest.mark.parametrize("char", UNSEEN, ids=[f"{ord(char):04x}" for char in UNSEEN])
+def test_what_is_not_seen_makes_no_other_rule_and_is_not_kept(char):
+    text = f"{char}When A{char} holds, {char}do B{char}"
+    assert rule_id(text) == rule_id("When A holds, do B")
+    assert scoped_id(text, "s") == scoped_id("When A holds, do B", "s")
+    assert cleaned(text) == "When A holds, do B"
+
+
+def test_blanks_between_words_and_signs_that_are_seen_stay():
+    assert cleaned("When A\x1fholds,\x85do B") == "When A holds, do B"
+    assert cleaned("When A holds, write \u0600123") == "When A holds, write \u0600123"
+
+
+def test_an_id_from_before_unseen_characters_were_left_out_is_still_one_of_its_text():
+    text = "When A\u200e holds, do B"
+    was = "393fc71118ac"
+    assert was != rule_id(text)
+    assert is_id_of(was, text, "shop")
+    assert is_id_of("cddc833006cd", text, "shop")
+    assert not is_id_of("cddc833006cd", text, "bank")
+    assert is_id_of(rule_id(text), text, "shop")
+    assert is_id_of(scoped_id(text, "shop"), text, "shop")
+    assert not is_id_of(was, "When A holds, do B", "shop")
 
 
 def test_cleaning_twice_changes_nothing_more():

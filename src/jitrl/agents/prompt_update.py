@@ -16,6 +16,7 @@ from jitrl.agents.attended import Attended
 from jitrl.agents.corrected import Corrected, MemorySettings
 from jitrl.agents.prior import own_choice, prior_of
 from jitrl.agents.prompted import check_counts, fitting, learner
+from jitrl.agents.shown import Shown
 from jitrl.agents.words import Words, words
 from jitrl.core.rule import Choose, UpdateRule
 from jitrl.core.update import decide
@@ -106,12 +107,12 @@ class PromptUpdateEpisode:
         self._agent, self._exclude, self._until = agent, exclude, until
         self._attended: Attended | None = None
         self._rng = np.random.default_rng(0)
-        self._near = Neighborhood()
+        self._near, self._shown = Neighborhood(), Shown()
         self._arm: Mapping[str, Any] = {}
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts."""
-        self._rng = rng
+        self._rng, self._shown = rng, Shown()
         snapshot, self._arm = self._agent.memory.reading.drawn(rng)
         view = self._agent.memory.view(task.scope, self._exclude, snapshot)
         self._attended = Attended(Session(view, self._until, task.id), self._exclude)
@@ -124,7 +125,7 @@ class PromptUpdateEpisode:
         if not candidates:
             return prompt
         weighed = self._weighed(candidates).candidates[: len(candidates)]
-        return replace(prompt, notes=self._notes(weighed, prompt))
+        return replace(prompt, notes=self._shown.show(self._notes(weighed, prompt)))
 
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
         """The prior under these notes, beside the numbers that the notes say.
@@ -148,6 +149,7 @@ class PromptUpdateEpisode:
             reason="off",
         )
         attended.decided(state, decision)
+        self._shown.over()
         return decision
 
     def observe(self, reward: float | None, next_state: State | None) -> None:
@@ -157,7 +159,9 @@ class PromptUpdateEpisode:
     def learn(self, episode: Episode) -> Receipt:
         """The episode is over: judge it, derive its rows, and commit them."""
         noted = self._begun("learn").noted(episode)
-        return self._agent.memory.learn(replace(noted, info={**noted.info, **self._arm}))
+        return self._agent.memory.learn(
+            replace(noted, info={**noted.info, **self._arm, **self._shown.plain()})
+        )
 
     def _begun(self, call: str) -> Attended:
         if self._attended is None:

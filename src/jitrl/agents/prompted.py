@@ -15,6 +15,7 @@ import numpy as np
 from jitrl.agents.corrected import Corrected, MemorySettings
 from jitrl.agents.past import Journal, Past, PastEpisode
 from jitrl.agents.prior import own_choice
+from jitrl.agents.shown import Shown
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.ports import Embedder, Evaluator, Receipt, Store
@@ -79,21 +80,17 @@ class PromptedEpisode:
         self._guide: Guide | None = None
         self._past, self._goal = Past(), ""
         self._rng = np.random.default_rng(0)
-        self._shown: list[tuple[int, str]] = []
-        self._steps = 0
+        self._shown = Shown()
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts: what it may know of earlier ones is settled here."""
-        self._rng, self._goal, self._shown, self._steps = rng, task.goal, [], 0
+        self._rng, self._goal, self._shown = rng, task.goal, Shown()
         self._past = self._agent.journal.past(task.scope, exclude=self._exclude, until=self._until)
         self._guide = self._agent.method(task, self._past)
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:
         """The prompt with the notes that the method has for this step."""
-        notes = self._begun().notes(state, prompt)
-        if notes != (self._shown[-1][1] if self._shown else ""):
-            self._shown.append((self._steps, notes))
-        return replace(prompt, notes=notes)
+        return replace(prompt, notes=self._shown.show(self._begun().notes(state, prompt)))
 
     def act(self, state: State, prompt: Prompt, proposal: Proposal) -> Decision:
         """What the prior chooses under these notes.
@@ -104,7 +101,7 @@ class PromptedEpisode:
         prior = self._agent.prior
         warmth = prior.temperature_prior * self._begun().temperature
         decision = own_choice(proposal, replace(prior, temperature_prior=warmth), self._rng)
-        self._steps += 1
+        self._shown.over()
         return replace(
             decision,
             mode="off",
@@ -126,9 +123,7 @@ class PromptedEpisode:
                 written then.
         """
         guide, memory = self._begun(), self._agent.memory
-        info = {**episode.info, "goal": self._goal}
-        if self._shown:
-            info["notes"] = [list(shown) for shown in self._shown]
+        info = {**episode.info, "goal": self._goal, **self._shown.plain()}
         if self._exclude:
             info["exclude"] = sorted(self._exclude)
         judgment, rows, why = memory.judged(episode)

@@ -34,6 +34,7 @@ TERMS: dict[str, Callable[[Result], Any]] = {
     "model": lambda r: (r.model, r.scorers, asked_of(r.setting("model", "options"))),
     "writer": lambda r: (r.setting("writer", "name"), asked_of(r.setting("writer", "options"))),
     "evaluator": lambda r: (r.setting("memory", "evaluator"), "told" if r.record.told else "blind"),
+    "book": lambda r: r.record.settings["run"].get("book") or "none",
     "rewards": lambda r: r.setting("run", "rewards"),
     "schedule": lambda r: (r.setting("run", "schedule"), r.setting("run", "order")),
     "protocol": lambda r: r.setting("run", "protocol"),

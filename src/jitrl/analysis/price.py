@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from math import isclose
 from typing import Literal
 
 from jitrl.analysis.spend import Spent
@@ -66,6 +67,9 @@ class Assumptions:
 NAMES = tuple(one.name for one in fields(Assumptions))
 
 
+Cheaper = Literal["memory", "tuning", "same"]
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """What one way costs: dollars paid once, and dollars for each task in use."""
@@ -87,7 +91,7 @@ class Account:
         beside: Share of what learning at inference is paid once that goes into judging and
             learning.
         even: Tasks in use after which both have cost the same; ``None`` if one is cheaper at any
-            volume.
+            volume, or both cost the same at any.
     """
 
     attempts: float
@@ -96,10 +100,24 @@ class Account:
     tuning: Way
     even: float | None
 
-    def cheaper(self, volume: float) -> Literal["memory", "tuning"]:
-        """The cheaper way for so many tasks; of two alike, the one that needs no GPU."""
-        is_dearer = self.memory.total(volume) > self.tuning.total(volume)
-        return "tuning" if is_dearer else "memory"
+    def cheaper(self, volume: float) -> Cheaper:
+        """The cheaper way for so many tasks."""
+        return _cheaper(_beyond(self.memory.total(volume), self.tuning.total(volume)))
+
+    @property
+    def always(self) -> Cheaper:
+        """Where there is no even volume: the way that is cheaper from the first task in use on."""
+        each = _beyond(self.memory.each, self.tuning.each)
+        return _cheaper(each or _beyond(self.memory.once, self.tuning.once))
+
+
+def _beyond(memory: float, tuning: float) -> float:
+    """Dollars by which learning at inference is dearer; 0 where only rounding tells them apart."""
+    return 0.0 if isclose(memory, tuning, rel_tol=1e-9) else memory - tuning
+
+
+def _cheaper(beyond: float) -> Cheaper:
+    return "same" if beyond == 0.0 else "tuning" if beyond > 0.0 else "memory"
 
 
 def account(given: Assumptions) -> Account:
@@ -118,7 +136,7 @@ def account(given: Assumptions) -> Account:
         given.gpus * given.hours * given.gpu_price,
         given.gpu_price / (given.served * given.load),
     )
-    once, each = tuning.once - memory.once, memory.each - tuning.each
+    once, each = -_beyond(memory.once, tuning.once), _beyond(memory.each, tuning.each)
     even = once / each if each and once / each > 0 else None
     return Account(attempts, beside / (1 + beside), memory, tuning, even)
 

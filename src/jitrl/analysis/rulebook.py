@@ -35,7 +35,7 @@ class Shown:
     held_unknown: int
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it; a mean of nothing is none."""
+        """As JSON has it: the estimate as it is; a mean of nothing is none."""
         seen = self.effect
         mean = seen.mean if seen.given + seen.held else None
         return {
@@ -57,12 +57,17 @@ class Shown:
         }
 
     @property
+    def is_beyond(self) -> bool:
+        """Whether the estimate is beyond what an effect can be, and so shown at the limit."""
+        return abs(self.effect.mean) > 1.0
+
+    @property
     def bounds(self) -> str:
-        """The effect with its bounds; "" without a use."""
+        """The effect with its bounds, within [-1, 1]; "" without a use."""
         seen = self.effect
         if not seen.given + seen.held:
             return ""
-        return f"{seen.mean:+.2f} [{seen.low:+.2f}, {seen.high:+.2f}]"
+        return f"{seen.shown:+.2f} [{seen.low:+.2f}, {seen.high:+.2f}]"
 
 
 def shown(uses: Sequence[ScoredUse], counts: RuleCounts | None) -> Shown:

@@ -31,7 +31,7 @@ from jitrl.study import tune as tuning
 SCHEMA = "jitrl.tune/1"
 
 
-@with_settings(but=frozenset({"--agent", "--agent-options", "--until-plateau"}))
+@with_settings(but=frozenset({"--agent", "--agent-options", "--book", "--until-plateau"}))
 def tune(
     flags: Flags,
     episodes: Annotated[

@@ -19,7 +19,8 @@ _JOINED = re.compile(r"(?<=\d)[,，:：](?=\d)|:(?=//)")  # 1,000 and 10:30 and 
 _HELD = "\ue001"
 _APART = " .!。！．｡;；,，、:："
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_KANA = re.compile(r"[\u3041-\u30ff]")
+_KANA = re.compile(r"[\u3041-\u30fa\u30fc-\u30ff]")
+_WORD = re.compile(r"[A-Za-z]+")
 
 
 class Parts(NamedTuple):
@@ -35,8 +36,14 @@ def unquoted(text: str) -> str:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether a text has Chinese characters and no kana."""
-    return bool(_HAN.search(text)) and not _KANA.search(text)
+    """Whether a text is Chinese apart from what it quotes; one that is all quotes, with them.
+
+    It has as many Chinese characters as Latin words, and no kana.
+    """
+    plain = unquoted(text)
+    own = plain if any(form.search(plain) for form in (_HAN, _KANA, _WORD)) else text
+    han = len(_HAN.findall(own))
+    return bool(han) and han >= len(_WORD.findall(own)) and not _KANA.search(own)
 
 
 def split(text: str) -> Parts | None:
@@ -83,9 +90,12 @@ _ENGLISH = tuple(
 
 # --- Chinese --------------------------------------------------------------------------------------
 
+_MET = (
+    r"(?:看到|看见|见到|遇到|遇见|遇上|碰到|碰见|碰上|发现|收到|接到|得知|检测到|识别到|出现|听到)"
+)
 _IF = (
-    r"(?:如果|若是?|假如|假使|倘若|要是|一旦|只要|只有|除非|凡是?|每当|每次|每逢|遇到|碰到|无论|不管"
-    r"|对于?|为了?|要(?!求|点)|想要?)"
+    r"(?:如果|如若|如(?![何下此上同前实意期图今])|若是?|假如|假使|倘若|要是|一旦|只要|只有|除非|凡是?"
+    rf"|每当|每次|每逢|[每一]?{_MET}|无论|不管|对于?|为了?|要(?!求|点)|想要?)"
 )
 _AT = r"(?:当(?![前天日然])|在(?![线此])|等到?(?!待)|直到|从(?!前))"
 _COMMA = r"[，,：:；;]\s*(?!且|并且|而且|或|但|又|以及)"
@@ -98,10 +108,14 @@ _END = (
     rf"|(?<![目提当眼空从面跟向靠])前(?![台端后缀面往进言提的天年{_NUMBER}]))"
 )
 """Ends a condition; not in words such as 当前, 然后, 小时."""
-_JUST = "(?:(?<![否规原准法细])则|(?<![成造迁])就(?![绪近业诊读餐地]))"
+_JUST = (
+    "(?:(?<![否规原准法细])则(?!表)|(?<![成造迁])就(?![绪近业诊读餐地])"
+    "|(?<![方以随顺即简轻不近])便(?![利宜捷于条签携民]))"
+)
+_ONCE = r"一(?![个条次种些下样起直般定旦份张封位])"  # 一登录就做丙
 _BEGIN = (
     r"(?:先(?![生后前进])|再(?!度)|必须|务必|不要|不得|不能|不可|切勿|请(?![求假款示])|应[该当]|需要?"
-    rf"|{_JUST}|把|将|用(?!户)|别(?![名的处人])|只(?![有要])|都|才|也"
+    rf"|{_JUST}|立即|立刻|马上|把|将|用(?!户)|别(?![名的处人])|只(?![有要])|都|才|也"
     r"|(?:点击|单击|双击|点开|点选|检查|核对|核实|确认|运行|执行|打开|关闭|填写|填入|填上|输入|选择|勾选"
     r"|选中|保存|提交|读取?|记录|记下|搜索|查找|查看|查询|返回|回到|转到|进入|刷新|重试|重新|重跑|使用"
     r"|统一|询问|通知|删除|取消|修改|更新|添加|复制|粘贴|写|改|去掉|跳过|停止|等待|登录|滚动|下载|上传"
@@ -110,7 +124,7 @@ _BEGIN = (
 )
 """Begins an order."""
 _FREE = r"(?<![要想能未已没被可来去需求法在次不并及和或户])"  # not before a verb of the condition
-_THEN = rf"(?:那么|否则|{_JUST}|才|便(?![利宜]))?"
+_THEN = rf"(?:那么|否则|{_JUST}|才)?"
 _LATER = r"(?:除非|直到|直至|如果|要是|假如|一旦|只要|(?<![应适相恰不正妥])当(?![前天日然]))"
 
 _CHINESE = tuple(
@@ -126,7 +140,7 @@ _CHINESE = tuple(
         # 提交前，做丙
         rf"^(?P<condition>{_STILL}+{_END}){_COMMA}{_THEN}(?P<order>.+)$",
         # 如果甲就做丙
-        rf"^(?P<condition>{_IF}.+?)(?:那么|{_JUST})(?P<order>.+)$",
+        rf"^(?P<condition>(?:{_IF}|{_ONCE}).+?)[，,]?(?:那么|{_JUST})(?P<order>.+)$",
         # 如果甲后做丙
         rf"^(?P<condition>.{{2,}}?{_END})(?={_BEGIN}){_THEN}(?P<order>.+)$",
         rf"^(?P<condition>(?:{_AT}|{_IF}).{{2,}}?){_FREE}(?={_BEGIN})(?P<order>.{{2,}})$",

@@ -52,7 +52,7 @@ class Effect:
     """Mean score with minus without, in [-1, 1].
 
     Attributes:
-        mean: Mean of x; not a number as long as there is no use.
+        mean: Mean of x; not a number as long as there is no use. Of few uses it may leave [-1, 1].
         low, high: The effect is between them at all looks together with a chance of 1 - alpha.
         given, held: Uses of each kind.
     """
@@ -62,6 +62,11 @@ class Effect:
     high: float
     given: int
     held: int
+
+    @property
+    def shown(self) -> float:
+        """The mean as people are shown it: at the limit, where the estimate is beyond it."""
+        return float(np.clip(self.mean, -1.0, 1.0))
 
 
 def effect(uses: Sequence[Use], alpha: float = 0.05) -> Effect:

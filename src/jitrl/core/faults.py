@@ -3,7 +3,9 @@
 A rule is one imperative sentence with a condition that can be checked: *When the input contains a
 date, first write it as YYYY-MM-DD*. What only explains what happened, or tells nobody what to do
 otherwise (*think more*), is none, and neither is one that orders its own copying. English and
-Chinese are understood; of other languages only the length is checked.
+Chinese are read. What is mostly in another script (Japanese, Korean, Russian …) is not: of it only
+the length is checked, and whether it orders its copying in English or Chinese words. What is in
+Latin letters is taken for English, so a sentence in French has no condition that is known.
 
 What happened is a condition like any other (*if the payment failed*), so only the order is read for
 it, and the whole text where there is no condition.
@@ -12,11 +14,13 @@ it, and the whole text where there is no condition.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from jitrl.core.clauses import MASK, is_chinese, split, unquoted
 from jitrl.core.sentences import cleaned, without_courtesies
+from jitrl.core.spreading import spreads
 
 Fault = Literal[
     "empty",
@@ -33,7 +37,9 @@ LONGEST = 240
 """Characters of a rule at most; what it quotes may be as long again."""
 
 _SHOWN = 80  # characters of a text in a message
-_KANA = re.compile(r"[\u3041-\u30ff]")
+_READ = re.compile(r"[a-z\u4e00-\u9fff]", re.I)
+_KANA = re.compile(r"[\u3041-\u30fa\u30fc-\u30ff]")
+_MOST_KANA = 0.2  # of the letters of a text that is Chinese and names something in Japanese
 
 
 class Finding(NamedTuple):
@@ -113,38 +119,9 @@ _CHINESE_VAGUE = re.compile(
     r"(?:一下|清楚|问题|任务|情况|细节|全面|一点|一些|再行动|后再行动)*$"
 )
 _CHINESE_OPEN = re.compile(
-    r"^(?:当|如果|在)?(?:有)?(?:必要|需要|合适|适当|可能|不确定)(?:的?时候?|时|的话|的情况下)?$"
+    r"^(?:当|如果?|若|在)?(?:有)?(?:必要|需要|合适|适当|可能|不确定)(?:的?时候?|时|的话|的情况下)?$"
     r"|^(?:为了?|要)(?:安全|保险|稳妥|做好|成功|准确)(?:起见)?$|^(?:在|无论|不管)?(?:任何|所有|什么)?情况下?$"
 )
-
-_COPY = (
-    "copy|repeat|add|append|include|insert|keep|put|save|store|write|paste|spread|restate|duplicate"
-)
-_BOOK = r"(?:rules?|rulebooks?|handbooks?|lessons|memory|memories)"
-_PLACE = (
-    r"(?:field|box|column|cell|page|tab|form|input|menu|dialog|section|card|slot|size|dropdown"
-    r"|settings?|option|label)"
-)
-_ABOUT_ITSELF = re.compile(
-    r"\bth(?:is|ese) (?:very |same |exact )?(?:rule|sentence|instruction|order|text|line)s?\b"
-    rf"(?! {_PLACE})(?! (?:number|total|status|id)\b)"
-    rf"|\b(?:{_COPY})\b.{{0,60}}\b(?:in|into|to|across) (?:the |your |other |new |future )*"
-    rf"(?:all |any |each |every )(?:the |your |new |other |future )*{_BOOK}\b"
-    rf"|\b(?:{_COPY})\b.{{0,60}}\b(?:in|into|to|across) (?:the |your |new |other |future )*"
-    rf"{_BOOK}\b(?! {_PLACE}s?\b)"
-    rf"|\b(?:all|any|each|every) (?:new |other |future )*{_BOOK}\b.{{0,20}}\b(?:{_COPY})\b"
-    r"|(?<![基成])[本这此](?:一)?(?:条|句)?(?:规则|话|指令)(?!字段|栏|框|列|页)"
-    r"|(?:复制|重复|写入|写进|写到|加入|加到|加进|添[加进](?:到|进|入|至|在)|附加(?:到|进|在|于)"
-    r"|保留|保存到|存到|存入|抄).{0,20}(?:规则|手册|记忆)(?!字段|栏|框|列|页|表|选项|标签|卡片)"
-    r"|(?:复制|重复|写|加|添加|附加|保留|抄).{0,10}(?:所有|每一?条|每个|全部|其他|新的?)(?:的)?"
-    r"(?:规则|手册|记忆)"
-    r"|(?:所有|每一?条|每个|全部|其他|新的?)(?:规则|手册|记忆).{0,10}(?:复制|重复|写|加|附加|保留|抄)",
-    re.I,
-)
-"""A rule that would have itself, or others, written into rules: nothing of a task asks for that.
-
-A field or a page that is called memory is of a task.
-"""
 
 
 def faults(text: str) -> list[Finding]:
@@ -159,9 +136,9 @@ def faults(text: str) -> list[Finding]:
         if number > LONGEST:
             said = f"{number} characters {where}, at most {LONGEST}"
             found.append(Finding("too long", said))
-    if about := _ABOUT_ITSELF.search(plain):
-        found.append(Finding("about itself", about[0]))
-    if _KANA.search(text):
+    if about := spreads(plain):
+        found.append(Finding("about itself", about))
+    if _is_unread(plain):
         return found
     more = re.search(r"[。！？]\s*\S|[.!?]\s+[A-Z]", plain)
     if more:
@@ -180,6 +157,14 @@ def faults(text: str) -> list[Finding]:
     elif made is None or (_CHINESE_OPEN if chinese else _ENGLISH_OPEN).match(made.condition):
         found.append(Finding("no condition", (made.condition if made else text)[:60]))
     return found
+
+
+def _is_unread(plain: str) -> bool:
+    """Whether a text is in a script that is neither Latin nor Chinese, so that nobody reads it."""
+    letters = [c for c in plain if c.isalpha()]
+    read = sum(bool(_READ.match(unicodedata.normalize("NFD", c)[0])) for c in letters)
+    kana = sum(bool(_KANA.match(c)) for c in letters)
+    return kana > _MOST_KANA * len(letters) or 2 * read < len(letters)
 
 
 def described(text: str, found: Iterable[Finding]) -> str:

@@ -12,7 +12,13 @@ import unicodedata
 
 from jitrl.core.clauses import Parts, split
 
-_INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+_SELECTORS = ("\ufe00", "\ufe0f"), ("\U000e0100", "\U000e01ef")  # forms of the one before
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters that show nothing
+_SEEN = frozenset("\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd") | {
+    chr(code) for code in range(0x600, 0x606)
+}  # signs of Arabic, Syriac and Kaithi that stand before a number
+_FORMERLY = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+"""All that was taken for unseen in ids, until the others were too."""
 _BULLET = re.compile(
     r"^(?:[-*•·>#]+|\(?\d{1,2}[.):、）](?!\d)|rule\s*\d*\s*:|规则\s*\d*\s*[:：])\s*", re.I
 )
@@ -27,7 +33,7 @@ _PAIRS = {"“": "”", "「": "」", "‘": "’", '"': '"', "'": "'", "`": "`"
 
 def folded(text: str) -> str:
     """One form for characters that have several, single blanks, and nothing that is not seen."""
-    return " ".join(unicodedata.normalize("NFKC", text.translate(_INVISIBLE)).split())
+    return _folded(_visible(text))
 
 
 def cleaned(text: str) -> str:
@@ -35,7 +41,7 @@ def cleaned(text: str) -> str:
 
     "" if there is nothing else. Quotes and stops that belong to it stay.
     """
-    text = " ".join(unicodedata.normalize("NFC", text.translate(_INVISIBLE)).split())
+    text = " ".join(unicodedata.normalize("NFC", _visible(text)).split())
     kept, left = "", text
     while left != kept and _bare(left):
         kept = left
@@ -50,12 +56,23 @@ def without_courtesies(text: str) -> str:
 
 def rule_id(text: str) -> str:
     """The same for all texts that say the same in the same words."""
-    return hashlib.blake2b(_bare(text).encode(), digest_size=6).hexdigest()
+    return _digest(_bare(text))
 
 
 def scoped_id(text: str, scope: str) -> str:
     """The id of a text in one scope, where a rule of another scope has ``rule_id(text)``."""
-    return hashlib.blake2b(f"{scope}\n{_bare(text)}".encode(), digest_size=6).hexdigest()
+    return _digest(f"{scope}\n{_bare(text)}")
+
+
+def is_id_of(id: str, text: str, scope: str) -> bool:
+    """Whether a rule of this text and scope may have the id.
+
+    Memories made before more of what is not seen was taken out of texts have ids with it in.
+    """
+    if id in (rule_id(text), scoped_id(text, scope)):
+        return True
+    former = _common(_folded(text.translate(_FORMERLY)))
+    return id in (_digest(former), _digest(f"{scope}\n{former}"))
 
 
 def parts(text: str) -> Parts | None:
@@ -67,8 +84,31 @@ def parts(text: str) -> Parts | None:
 
 
 def _bare(text: str) -> str:
-    """What two texts have in common that are one rule. Ids in memory files rest on each line."""
-    text = folded(text)
+    """What two texts have in common that are one rule."""
+    return _common(folded(text))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def _visible(text: str) -> str:
+    """The text without what is not seen, such as marks of direction; blanks and lines stay."""
+    return text if text.isascii() and text.isprintable() else "".join(filter(_is_seen, text))
+
+
+def _is_seen(char: str) -> bool:
+    if char in _FILLERS or any(first <= char <= last for first, last in _SELECTORS):
+        return False
+    return char.isspace() or char in _SEEN or unicodedata.category(char) not in ("Cc", "Cf")
+
+
+def _common(text: str) -> str:
+    """A folded text without what stands around it. Ids in memory files rest on each line."""
     before = None
     while text != before:
         before = text

@@ -15,6 +15,7 @@ from jitrl.ports import Agent, Evaluator, Proposer, Store
 from jitrl.redaction.agent import Redacted
 from jitrl.redaction.named import placeholders
 from jitrl.redaction.placeholders import Placeholders
+from jitrl.run.books import book_of
 from jitrl.run.derivation import remember
 from jitrl.run.embedding import identity, remembered
 from jitrl.run.experiment import Parts
@@ -32,6 +33,7 @@ def compose(settings: Settings) -> Parts:
     Raises:
         ConfigError: If one of them does not exist, cannot be loaded or does not take its options,
             or nothing could be scored.
+        RecordError: If a line of the book that it begins with is bad.
         MissingExtra: If one needs an optional package.
         ModelError: If the embedder's model file is missing.
     """
@@ -99,4 +101,5 @@ def compose(settings: Settings) -> Parts:
         evaluator=evaluator,
         store=kept,
         embedder=identity(settings.memory),
+        book=book_of(run.book, run.agent),
     )

@@ -20,9 +20,11 @@ from jitrl.models.calls import Meter
 from jitrl.ports import Agent, Environment, EpisodeAgent, Evaluator, Proposer, Store
 from jitrl.run import folder as folders
 from jitrl.run import plateau
+from jitrl.run.books import Book
 from jitrl.run.ledger import Ledger
 from jitrl.run.loop import Stopped, Trial, play
 from jitrl.run.schedule import before, plan
+from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode, Task, Unscored
 
 _FATAL = (Stopped, ConfigError, StoreError, BudgetExceeded)
@@ -41,6 +43,7 @@ class Parts:
             to be looked at.
         store: Opens the memory file at a path.
         embedder: Name of what makes the vectors that states are compared by; "" for words.
+        book: The rules that the memory of each seed begins with.
     """
 
     environment: Callable[[], Environment]
@@ -49,6 +52,7 @@ class Parts:
     evaluator: Callable[[Meter | None], Evaluator]
     store: Callable[[Path], Store]
     embedder: str = ""
+    book: Book | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,8 @@ def run(
     tasks = select(everything, settings.run)
     seeds = seeds_of(settings.run)
     plateau.check(settings.run, len(tasks), len(seeds))
+    if parts.book is not None:
+        parts.book.check(tasks)
     judge = parts.evaluator(None)
     with (
         folders.opened(folder, settings, tasks, seeds, judge, command, parts.embedder) as record,
@@ -263,6 +269,8 @@ class _Campaign:
         run = self._settings.run
         store = self._parts.store(folders.store_path(self._folder, seed))
         try:
+            if self._parts.book is not None and isinstance(store, SQLiteStore):
+                self._parts.book.begin(store)
             finished, tries = set[str](), Counter[str]()
             for episode in store.episodes():
                 if episode.status == "aborted":

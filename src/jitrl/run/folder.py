@@ -291,6 +291,8 @@ def _counted(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     if values["run"].get("plateau") is None:  # then neither counts, as before there were any
         for name in ("run.plateau", "run.margin"):
             counted.pop(name, None)
+    if not values["run"].get("book"):  # as before there was any
+        counted.pop("run.book", None)
     for name in ("admission", "snapshot", "canary", "canary_share"):  # as before there were any
         if not values["memory"].get(name):
             counted.pop(f"memory.{name}", None)

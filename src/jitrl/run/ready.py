@@ -35,6 +35,8 @@ class Readiness:
             InputError: If the folder holds something else.
         """
         tasks = select(self._tasks(settings, parts), settings.run)
+        if parts.book is not None:
+            parts.book.check(tasks)
         judge = parts.evaluator(None)
         folders.check(folder, settings, tasks, seeds_of(settings.run), judge, parts.embedder)
         with closing(folders.ledger(None, Budget())) as ledger:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from jitrl.core.faults import described, faults
-from jitrl.core.sentences import rule_id, scoped_id
+from jitrl.core.sentences import is_id_of, rule_id, scoped_id
 from jitrl.errors import RecordError
 from jitrl.stores import line_rules
 from jitrl.stores.lines import Skipped, each_line
@@ -74,13 +74,16 @@ class Renamed:
     def rule(self, rule: Rule) -> Rule:
         """The rule of a line with the ids that it and its parents have in the memory."""
         own, plain = scoped_id(rule.text, rule.scope), rule_id(rule.text)
-        if rule.id not in (own, plain):
+        if not is_id_of(rule.id, rule.text, rule.scope):
             return rule  # the store refuses it
-        there = {r.rule.id: r.rule.scope for r in self.store.rule_records(ids=[own, plain])}
-        if own in there or there.get(plain, rule.scope) != rule.scope:
+        ids = {own, plain, rule.id}
+        there = {r.rule.id: r.rule.scope for r in self.store.rule_records(ids=ids)}
+        if rule.id not in (own, plain) and there.get(rule.id) == rule.scope:
+            id = rule.id
+        elif own in there or there.get(plain, rule.scope) != rule.scope:
             id = own
         else:
-            id = plain if plain in there else rule.id
+            id = own if rule.id == own and plain not in there else plain
         self._known[rule.id] = id
         parents = tuple(self._parent(parent, rule.scope) for parent in rule.parents)
         return replace(rule, id=id, parents=parents)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import msgspec
 
-from jitrl.core.sentences import cleaned, rule_id, scoped_id
+from jitrl.core.sentences import cleaned, is_id_of, rule_id, scoped_id
 from jitrl.errors import InputError
 from jitrl.language import counted
 from jitrl.stores import rulebook_reads as reads
@@ -202,7 +202,7 @@ def check_rule(rule: Rule) -> None:
     """
     if not cleaned(rule.text):
         raise InputError(f"rule {rule.id!r} has the text {rule.text!r}; a rule is a sentence")
-    if rule.id not in (rule_id(rule.text), scoped_id(rule.text, rule.scope)):
+    if not is_id_of(rule.id, rule.text, rule.scope):
         raise InputError(
             f"rule {rule.id!r}: the id of {rule.text!r} is {rule_id(rule.text)!r}; "
             "use core.sentences.rule_id"

@@ -43,6 +43,9 @@ _SCORED = """SELECT u.rule_id, u.told, u.chance, u.occasions, u.obeyed, u.unknow
 _BROUGHT = "(SELECT min(version) FROM judgment WHERE episode_id = u.episode_id)"
 
 _IN = "IN (SELECT value FROM json_each(:ids))"
+_OF_SOME = f"AND u.rule_id IN (SELECT id FROM rule WHERE memory_id = :memory AND key {_IN})"
+# CROSS keeps SQLite from going through all episodes: it begins with the uses of these rules.
+_SCORED_OF_SOME = f"{_SCORED.replace('JOIN', 'CROSS JOIN')} {_OF_SOME}"
 
 
 def records(
@@ -159,10 +162,10 @@ def uses(
     out: dict[str, list[ScoredUse]] = {}
     if ids is not None:
         out = {key: [] for key in row_ids(db, memory_id, ids)}
-    named = "" if ids is None else f"WHERE r.key {_IN}"
+    scored = _SCORED if ids is None else _SCORED_OF_SOME
     found = db.execute(
         f"""SELECT r.key, u.key, u.told, u.chance, u.occasions, u.obeyed, u.unknown, u.score,
-            u.task, {_BROUGHT} FROM ({_SCORED}) u JOIN rule r ON r.id = u.rule_id {named}
+            u.task, {_BROUGHT} FROM ({scored}) u JOIN rule r ON r.id = u.rule_id
         ORDER BY u.episode_id""",
         _values(memory_id, None, ids, until),
     )
@@ -180,7 +183,7 @@ def counts(
     until: int | None,
 ) -> dict[str, RuleCounts]:
     """How each rule of the memory, or each of ``ids``, has fared, in the order they came."""
-    some = "" if ids is None else f"AND u.rule_id IN (SELECT id FROM rule WHERE key {_IN})"
+    scored, some = (_SCORED, "") if ids is None else (_SCORED_OF_SOME, _OF_SOME)
     named = "" if ids is None else f"AND r.key {_IN}"
     found = db.execute(
         f"""SELECT r.key, coalesce(s.uses, 0), coalesce(s.wins, 0), coalesce(s.held, 0),
@@ -189,7 +192,7 @@ def counts(
         FROM rule r
         LEFT JOIN (SELECT rule_id, sum(told) AS uses, sum(told AND score >= :success) AS wins,
             sum(NOT told) AS held, sum(NOT told AND score >= :success) AS held_wins
-            FROM ({_SCORED} {some}) GROUP BY rule_id) s ON s.rule_id = r.id
+            FROM ({scored}) GROUP BY rule_id) s ON s.rule_id = r.id
         LEFT JOIN (SELECT rule_id, max({_BROUGHT}) AS version FROM rule_use u
             WHERE told AND {_BROUGHT} <= :until {some} GROUP BY rule_id) t ON t.rule_id = r.id
         WHERE r.memory_id = :memory {named} AND EXISTS (SELECT 1 FROM change_rule

@@ -26,6 +26,7 @@ from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.learning import ROUND, Learning
 from jitrl.agents.rulebook.meaning import Meaning
 from jitrl.agents.rulebook.telling import MOST_TOLD, ROOM, Telling, Told, fetched
+from jitrl.agents.shown import Shown
 from jitrl.core.gates import gates_of
 from jitrl.core.rule import Choose, UpdateRule, check_number
 from jitrl.errors import ConfigError, InputError
@@ -226,10 +227,11 @@ class RulebookEpisode:
         self._done: tuple[str, tuple[str, ...]] | None = None
         self._is_ahead = False  # whether notes were asked for the step to come
         self._taught: Task | None = None
+        self._shown = Shown()
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
         """The episode starts: which rules may be told is looked up, and their draws are made."""
-        self._task, self._rng = task, rng
+        self._task, self._rng, self._shown = task, rng, Shown()
         seen = [] if self._until is None else [self._until]
         agent, is_alone = self._agent, False
         if self._corrected is not None:
@@ -253,7 +255,7 @@ class RulebookEpisode:
         if self._done is not None:  # what came of the step before is not told yet
             self._count()
         self._is_ahead = True
-        return replace(prompt, notes=self._begun().notes(state, prompt))
+        return replace(prompt, notes=self._shown.show(self._begun().notes(state, prompt)))
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -286,6 +288,7 @@ class RulebookEpisode:
         else:
             decision = self._corrected.act(state, prompt, proposal, allowed)
         self._done = decision.action, tuple(c.action for c in proposal.candidates)
+        self._shown.over()
         return replace(decision, notes=self.spoken)
 
     @property
@@ -298,6 +301,7 @@ class RulebookEpisode:
         assert self._corrected is not None, "an episode without scores decides each step"
         self._begun().passed()
         self._is_ahead = False
+        self._shown.over()
         return self._corrected.unasked(state, proposal, action, reason)
 
     def took(self, action: str) -> None:
@@ -333,7 +337,8 @@ class RulebookEpisode:
             episode = replace(episode, info={**episode.info, "goal": self._task.goal})
         else:
             episode = self._corrected.noted(episode)
-        episode = replace(episode, info={**episode.info, ROUND: agent.learning.attempts})
+        more = {ROUND: agent.learning.attempts, **self._shown.plain()}
+        episode = replace(episode, info={**episode.info, **more})
         judgment, rows, why = agent.memory.judged(episode)
         receipt = agent.store.commit(episode, judgment, rows, told.uses(episode.key))
         self._taught = self._task if rows and not (why or receipt.duplicate) else None

@@ -134,10 +134,10 @@ def _cut(text: str) -> str:
 
 def _form(template: str) -> re.Pattern[str]:
     """What reads a sentence back that a template made."""
-    source = re.escape(folded(template.format(goal="\x01", where="\x02", action="\x03")))
-    for mark, group in (("\x01", "(?P<goal>.+)"), ("\x02", "(?P<where>.+?)")):
+    source = re.escape(folded(template.format(goal="\ue011", where="\ue012", action="\ue013")))
+    for mark, group in (("\ue011", "(?P<goal>.+)"), ("\ue012", "(?P<where>.+?)")):
         source = source.replace(re.escape(mark), group)
-    return re.compile(source.replace(re.escape("\x03"), "(?P<action>.+)"), re.I)
+    return re.compile(source.replace(re.escape("\ue013"), "(?P<action>.+)"), re.I)
 
 
 _FORMS = [(_form(said.rule), _form(said.anywhere)) for said in (ENGLISH, CHINESE)]

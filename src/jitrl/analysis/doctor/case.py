@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -164,6 +164,8 @@ class Case:
         base: The run of the agent ``static`` on the same terms, if it was given too.
         arms: Runs that differ from this one in how many rules an episode is told at most, and in
             nothing else; by that number.
+        memory: Name of the memory in its file.
+        path: The memory file, or the folder of the run.
     """
 
     label: str
@@ -174,6 +176,19 @@ class Case:
     spent: tuple[Total, ...] | None = None
     base: Case | None = None
     arms: Mapping[int, Case] = field(default_factory=dict)
+    memory: str = "default"
+    path: Path = Path()
+
+    def named(self, file: Path | str | None) -> dict[str, Any]:
+        """What a command takes that looks at ``file``; nothing where there is none."""
+        if not file:
+            return {}
+        return {"file": str(file)} | ({} if self.memory == "default" else {"memory": self.memory})
+
+    @property
+    def corrects(self) -> bool:
+        """Whether a memory corrects scores here, so that it can be told how."""
+        return any(choice.mode == "act" for choice in self.choices())
 
     @property
     def has_rules(self) -> bool:

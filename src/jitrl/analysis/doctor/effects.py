@@ -58,7 +58,7 @@ def families(case: Case) -> Finding:
         overall=said(difference(effect(list(case.attempts())))),
         worse=dict(sorted(worse.items(), key=lambda item: item[1]["mean"])),
         better=sum(e.verdict == "better" for e in known.values()),
-        **involved,
+        **{**involved, **case.named(involved["file"])},
     )
 
 
@@ -99,17 +99,26 @@ def flips(case: Case) -> Finding:
     }
     if not is_known(change):
         return unknown(change.clusters, **numbers)
-    return found(change.verdict == "worse", change.clusters, **numbers, **said(change))
+    half = case.preset.rule.beta / 2.0
+    return found(change.verdict == "worse", change.clusters, **numbers, **said(change), half=half)
 
 
 def effect(case: Case) -> Finding:
-    """Whether the effect of the memory can be known at all, and whether it is a harm."""
-    acted = [a for a in case.attempts() if a.is_held or any(c.mode == "act" for c in a.choices)]
+    """Whether the effect of the memory can be known at all, and whether it is a harm.
+
+    An agent that learns in its prompt alone holds no episode out, so a static run is needed.
+    """
+    by_prompt = case.agent not in UNTAUGHT | {"", "jitrl"} and not case.corrects
+    acted = [
+        a
+        for a in case.attempts()
+        if by_prompt or a.is_held or any(c.mode == "act" for c in a.choices)
+    ]
     held = [a.is_held for a in acted]
     if case.agent in UNTAUGHT or len(acted) < FEWEST_EPISODES:
         return unknown(len(acted))
     if not (any(held) or case.base):
-        return found(True, len(acted), "off", held=0)
+        return found(True, len(acted), "no static" if by_prompt else "off", held=0)
     cells = beyond(acted, case.base) if case.base else _contrast(acted, [not one for one in held])
     change = difference(cells)
     if not is_known(change):
@@ -117,6 +126,7 @@ def effect(case: Case) -> Finding:
     return found(
         change.verdict == "worse",
         len(acted),
+        "by prompt" if by_prompt else "",
         held_out=None if case.base else sum(held),
         against="static" if case.base else "holdout",
         **said(change),

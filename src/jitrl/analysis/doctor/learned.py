@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 from jitrl.analysis.doctor.case import Book, Case
 from jitrl.analysis.doctor.finding import Finding, found, unknown
-from jitrl.analysis.doctor.rules import MOST_NAMED, gates_of
+from jitrl.analysis.doctor.rules import MOST_NAMED, gates_of, option
 from jitrl.core.gates import drawn
 from jitrl.stores.records import RuleRecord
 from jitrl.types import Rule, RuleChange
@@ -43,11 +44,12 @@ def rounds(case: Case) -> Finding:
     return found(
         not brought or repeats > MOST_REPEATS * n,
         n,
-        "" if brought else "barren",
+        "" if brought else "unwritten" if option(case, "author") == "model" else "barren",
         each=n / tasks,
         tasks=tasks,
         brought=brought,
         repeats=repeats,
+        **case.named(next(j.path for j in case.journals if j.book.contrasts)),
     )
 
 
@@ -55,7 +57,7 @@ def undecided(case: Case) -> Finding:
     """Rules that cannot be admitted: tried on one task alone, or fitting no episode that comes."""
     gates = gates_of(case)
     n = 0
-    alone, never = list[str](), list[str]()
+    alone, never, waiting = list[str](), list[str](), dict[Path, list[str]]()
     for journal in case.journals:
         for record in journal.book.records:
             rule = record.rule
@@ -66,7 +68,9 @@ def undecided(case: Case) -> Finding:
                     for attempt in journal.attempts
                 )
                 n += later >= FEWEST_EPISODES
-                never += [rule.id] if later >= FEWEST_EPISODES else []
+                if later >= FEWEST_EPISODES:
+                    never.append(rule.id)
+                    waiting.setdefault(journal.path, []).append(rule.id)
             elif len(uses) >= gates.grace:
                 n += 1
                 is_alone = len({use.task for use in uses}) == 1
@@ -74,13 +78,20 @@ def undecided(case: Case) -> Finding:
     if not n:
         return unknown(0)
     hopeless = [] if gates.tasks == 1 else alone
+    played = {attempt.task for attempt in case.attempts()}
+    for journal in case.journals:
+        played |= {one.task for uses in journal.book.uses.values() for one in uses}
+    form, file = "" if len(played) > 1 else "one task", None
+    if len(hopeless) < len(never):
+        form, file = "never", max(waiting, key=lambda path: len(waiting[path]))
     return found(
         len(hopeless) + len(never) > MOST_HOPELESS * n,
         n,
-        "" if len(hopeless) >= len(never) else "never",
+        form,
         alone=len(hopeless),
         never=len(never),
-        ids=(hopeless if len(hopeless) >= len(never) else never)[:MOST_NAMED],
+        ids=(waiting[file] if file else hopeless)[:MOST_NAMED],
+        **case.named(file),
     )
 
 
@@ -92,7 +103,15 @@ def stale(case: Case) -> Finding:
     if max((len(book.contrasts) for book in books), default=0) < STALE:
         return unknown(n)
     admitted = sum(bool(_admissions(record)) for book in books for record in book.records)
-    return found(since >= STALE, n, "" if admitted else "never", since=since, admitted=admitted)
+    file = next(j.path for j in case.journals if j.book.contrasts)
+    return found(
+        since >= STALE,
+        n,
+        "never" if not admitted else "" if case.place == "run" else "memory",
+        since=since,
+        admitted=admitted,
+        **case.named(file),
+    )
 
 
 def _since(book: Book) -> int:

@@ -55,7 +55,8 @@ def load(places: Sequence[Path], memory: Memory, name: str = "default") -> list[
         elif place.is_file():
             preset = _preset(memory)
             journal = _journal(place, name, preset.rule, None)
-            cases.append(Case(_plain(str(place)), "memory", (journal,), preset))
+            label = _plain(str(place))
+            cases.append(Case(label, "memory", (journal,), preset, memory=name, path=place))
         else:
             raise InputError(f"there is no memory file or run folder {place}{nearest(place)}")
     return _against_static(cases)
@@ -115,6 +116,7 @@ def _run(folder: Path) -> Case:
         preset=preset,
         record=record,
         spent=spent if (folder / "ledger.db").is_file() else None,
+        path=folder,
     )
 
 

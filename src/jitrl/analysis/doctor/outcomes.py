@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from jitrl.analysis.doctor.case import Case
+from jitrl.analysis.doctor.case import Attempt, Case
 from jitrl.analysis.doctor.finding import Finding, found, unknown
 from jitrl.types import TRUSTED_BASES
 
@@ -72,15 +72,21 @@ def unscored(case: Case) -> Finding:
     attempts = list(case.attempts())
     if len(attempts) < FEWEST_EPISODES:
         return unknown(len(attempts))
-    reasons = Counter(a.reason for a in attempts if a.judged is None and not a.is_waiting)
+    reasons = Counter(a.reason for a in attempts if _is_lost(a))
     share = reasons.total() / len(attempts)
+    lost = {j.path: sum(_is_lost(a) for a in j.attempts) for j in case.journals}
     return found(
         share > MOST_UNSCORED,
         len(attempts),
         unscored=reasons.total(),
         share=share,
         reasons=dict(reasons.most_common(3)),
+        **case.named(max(lost, key=lambda path: lost[path])),
     )
+
+
+def _is_lost(attempt: Attempt) -> bool:
+    return attempt.judged is None and not attempt.is_waiting
 
 
 def checkable(case: Case) -> Finding:
@@ -90,7 +96,13 @@ def checkable(case: Case) -> Finding:
     if n < FEWEST_EPISODES:
         return unknown(n)
     share = sum(count for basis, count in bases.items() if basis in TRUSTED_BASES) / n
-    return found(share < LEAST_CHECKED, n, share=share, bases=dict(bases.most_common()))
+    return found(
+        share < LEAST_CHECKED,
+        n,
+        share=share,
+        bases=dict(bases.most_common()),
+        **case.named(case.path),
+    )
 
 
 def recurrence(case: Case) -> Finding:

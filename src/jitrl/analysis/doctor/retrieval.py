@@ -98,7 +98,10 @@ def threshold(case: Case) -> Finding:
         near = max(_nearest(journal, case) for journal in case.journals)
     level = retrieval.threshold
     form = "other tasks" if near is not None and near >= level else ""
-    return found(is_finding, len(reading), form, share=share, threshold=level, nearest=near)
+    below = None if form or near is None else round(0.95 * near, 2) or None
+    return found(
+        is_finding, len(reading), form, share=share, threshold=level, nearest=near, below=below
+    )
 
 
 def _nearest(journal: Journal, case: Case) -> float:

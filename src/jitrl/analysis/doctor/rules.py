@@ -37,7 +37,7 @@ NEEDLESS = 0.9
 """Obeyed so often where it is held out, a rule says what is done anyway."""
 MOST_NAMED = 5
 """Rules that are named; who looks at those sees soon whether there is more to it."""
-_DEFAULTS = {"told": MOST_TOLD, "tokens": ROOM, "gates": None}
+_DEFAULTS = {"told": MOST_TOLD, "tokens": ROOM, "gates": None, "author": "rules"}
 
 
 def option(case: Case, name: str) -> Any:
@@ -77,6 +77,7 @@ def more(case: Case) -> Finding:
         change.clusters,
         by={str(n): round(score, 2) for n, score in _by_number(episodes).items()},
         **said(change),
+        fewer=option(case, "told") // 2,
     )
 
 
@@ -86,10 +87,13 @@ def idle(case: Case) -> Finding:
     vain = Counter(rule for rule, use in told if not use.occasions)
     is_noise = len(told) >= FEWEST_USES and vain.total() > MOST_IDLE * len(told)
     room = option(case, "tokens")
-    present = [rule for journal in case.journals for rule in journal.book.present()]
-    long = [rule.id for rule in present if tokens(rule.text) > room]
+    present = [(j.path, rule) for j in case.journals for rule in j.book.present()]
+    long = [(path, rule.id) for path, rule in present if tokens(rule.text) > room]
     if long and not is_noise:
-        return found(True, len(present), "long", long=len(long), room=room, ids=long[:MOST_NAMED])
+        file = long[0][0]
+        ids = [id for path, id in long if path == file][:MOST_NAMED]
+        numbers = {"long": len(long), "room": room, "ids": ids, **case.named(file)}
+        return found(True, len(present), "long", **numbers)
     if len(told) < FEWEST_USES:
         return unknown(len(told))
     return found(
@@ -116,7 +120,12 @@ def form(case: Case) -> Finding:
     if not n:
         return unknown(0)
     return found(
-        bool(bad), n, bad=why.total(), why=dict(why.most_common()), file=place, ids=bad[:MOST_NAMED]
+        bool(bad),
+        n,
+        bad=why.total(),
+        why=dict(why.most_common()),
+        ids=bad[:MOST_NAMED],
+        **case.named(place),
     )
 
 
@@ -168,8 +177,8 @@ def harm(case: Case) -> Finding:
     if not n:
         return unknown(0)
     worst = sorted(bad, key=lambda rule: bad[rule].mean)[:MOST_NAMED]
-    effects = {rule: {"mean": bad[rule].mean, "interval": _bounds(bad[rule])} for rule in worst}
-    return found(bool(bad), n, below=below, worst=effects, file=place, ids=worst)
+    effects = {rule: {"mean": bad[rule].shown, "interval": _bounds(bad[rule])} for rule in worst}
+    return found(bool(bad), n, below=below, worst=effects, ids=worst, **case.named(place))
 
 
 def conflict(case: Case) -> Finding:
@@ -188,7 +197,7 @@ def conflict(case: Case) -> Finding:
             place, held = str(journal.path), holding
     if not n:
         return unknown(0)
-    return found(bool(held), n, pairs=pairs, held=held[:MOST_NAMED], file=place)
+    return found(bool(held), n, pairs=pairs, held=held[:MOST_NAMED], **case.named(place))
 
 
 # --- uses and episodes ------------------------------------------------------------------------

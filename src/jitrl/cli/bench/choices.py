@@ -32,7 +32,7 @@ What = Literal[
 ]
 
 
-@with_settings(but=frozenset({"--agent", "--agent-options", "--until-plateau"}))
+@with_settings(but=frozenset({"--agent", "--agent-options", "--book", "--until-plateau"}))
 def choices(
     flags: Flags,
     what: Annotated[

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jitrl.study.estimate import Estimate
 
 
-@with_settings(but=frozenset({"--agent", "--agent-options", "--until-plateau"}))
+@with_settings(but=frozenset({"--agent", "--agent-options", "--book", "--until-plateau"}))
 def paper(
     flags: Flags,
     found: Annotated[

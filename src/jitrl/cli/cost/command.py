@@ -147,11 +147,9 @@ def _show(
     console.print(table)
     console.print()
     if found.even is None:
-        said = words.never[found.cheaper(volume)]
+        said = words.never[found.always]
     else:
-        said = words.even.format(
-            volume=found.even, before=words.names[found.cheaper(found.even / 2)]
-        )
+        said = words.even.format(volume=found.even, before=words.names[found.cheaper(0.0)])
     console.print(Text(said, style="bold"))
     console.print(Text(words.part.format(share=found.beside)))
     console.print()

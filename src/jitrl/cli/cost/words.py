@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-from jitrl.analysis.price import Origin
+from jitrl.analysis.price import Cheaper, Origin
 from jitrl.report.words import Language
 from jitrl.run.ledger import Phase
-
-_Way = Literal["memory", "tuning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +20,8 @@ class Words:
     memory: str
     tuning: str
     even: str
-    names: Mapping[_Way, str]
-    never: Mapping[_Way, str]
+    names: Mapping[Cheaper, str]
+    never: Mapping[Cheaper, str]
     rests: str
     option: str
     origin: str
@@ -52,6 +49,7 @@ ENGLISH = Words(
     never={
         "memory": "Learning at inference is cheaper at any volume.",
         "tuning": "Fine-tuning is cheaper at any volume.",
+        "same": "Both cost the same at any volume.",
     },
     rests="this rests on",
     option="option",
@@ -99,6 +97,7 @@ CHINESE = Words(
     never={
         "memory": "无论多少任务，推理时学习都更便宜。",
         "tuning": "无论多少任务，微调都更便宜。",
+        "same": "无论多少任务，两者花费都相同。",
     },
     rests="依据",
     option="选项",

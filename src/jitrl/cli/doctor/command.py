@@ -131,7 +131,7 @@ def _fit(lists: Overlap, words: Words) -> dict[str, Any]:
 def _show(case: Case, findings: Mapping[str, Finding], words: Words) -> None:
     console = people()
     attempts, decisions = sum(1 for _ in case.attempts()), sum(1 for _ in case.choices())
-    numbers = {"label": case.label, "episodes": attempts, "decisions": decisions}
+    numbers = {"label": case.label, "episodes": attempts, "decisions": decisions or None}
     head = filled(words.place, numbers)
     if case.base is not None:
         head += words.against.format(base=case.base.label)
@@ -152,11 +152,18 @@ def _show(case: Case, findings: Mapping[str, Finding], words: Words) -> None:
     ]
     if rows:
         console.print(_table(rows, words))
-    if unknown:
-        said = words.joint.join(
-            f"{titles[name]} (n={finding.n})" for name, finding in unknown.items()
-        )
-        console.print(Text(f"{words.lacking}{said}{words.stop}", style="dim"))
+    commands = dict.fromkeys(kind.command for *_, kind in rows if kind is not None)
+    if any(commands):
+        console.print(Text(words.copy, style="dim"))
+        for command in filter(None, commands):
+            console.print(Text(f"  {command}"), soft_wrap=True)
+        console.print()
+    some = [f"{titles[name]} (n={of.n})" for name, of in unknown.items() if of.n]
+    nothing = [titles[name] for name, of in unknown.items() if not of.n]
+    for lead, named in ((words.lacking, some), (words.absent, nothing)):
+        if named:
+            said = words.joint.join(named)
+            console.print(Text(f"{lead}{said}{words.stop}", style="dim"))
     console.print()
 
 

@@ -10,6 +10,7 @@ import typer
 from jitrl.agents.rulebook.settling import contest
 from jitrl.agents.rulebook.telling import ROOM
 from jitrl.cli.memory.options import FILE, NAME, existing
+from jitrl.cli.rules.naming import named
 from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.core.faults import described, faults
@@ -130,8 +131,13 @@ def retire(
             f"the reason is {reason!r}; say why the rules go, as --reason 'the page was changed': "
             "it is all that others can judge it by later"
         )
-    with existing(file, name) as store:
-        changed = store.set_rule_status("retired", ids, reason=reason, principal=principal)
+    with existing(file, name) as store, store.batch():
+        meant = named(store, ids)
+        there = [store.rule(id) for id in meant]
+        changed = store.set_rule_status("retired", meant, reason=reason, principal=principal)
+    for rule in there:
+        how = "was retired before" if rule.status == "retired" else "retired"
+        tell(f"{rule.id} {how}: {rule.text}")
     tell(f"{changed} retired")
     if json:
         emit({"schema": "jitrl.rules.retire/1", "changed": changed})
@@ -153,13 +159,18 @@ def restore(
     """
     with existing(file, name) as store, store.batch():
         changed, against = 0, dict[str, tuple[str, ...]]()
-        for id in ids:
+        meant = named(store, ids)
+        for id in meant:
             before = _before(store, id)
             if store.set_rule_status(before, [id], reason=reason, principal=principal):
                 changed += 1
                 against[id] = contest(store, id, principal=principal)
-        spoken = {id: others for id in ids if (others := _speakers(store, id))}
-        active = {id for id in spoken if store.rule(id).status == "active"}
+        spoken = {id: others for id in meant if (others := _speakers(store, id))}
+        there = [store.rule(id) for id in meant]
+    active = {rule.id for rule in there if rule.status == "active"}
+    for rule in there:
+        how = "restored" if rule.id in against else "was there already"
+        tell(f"{rule.id} {how}, {rule.status}: {rule.text}")
     tell(f"{changed} restored")
     for id, rivals in against.items():
         _tell_contested(id, rivals)

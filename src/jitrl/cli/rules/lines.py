@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from shlex import quote
 from typing import Annotated
 
 import msgspec
@@ -83,5 +84,9 @@ def import_(
         f"{counted(done.rules, 'rule')} in quarantine and {counted(done.contrasts, 'contrast')} "
         f"added, {done.duplicates} there already, {counted(len(done.skipped), 'line')} left out"
     )
+    if done.rules:
+        tell(
+            f"jitrl rules restore {quote(file)} RULE… lets them be told, as candidates", style="dim"
+        )
     if json:
         emit({"schema": "jitrl.rules.import/1", **msgspec.to_builtins(done)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from shlex import quote
 from typing import Annotated
 
 import msgspec
@@ -15,14 +16,16 @@ from jitrl.agents.rulebook.conflicts import disagreements
 from jitrl.agents.rulebook.meaning import by_meaning
 from jitrl.analysis.rulebook import GATES, Shown, shown
 from jitrl.cli.memory.options import FILE, NAME, check_scope, reading
-from jitrl.cli.rules.options import RULE, SCOPE, STATUS, SUCCESS
+from jitrl.cli.rules.naming import named
+from jitrl.cli.rules.options import LANG, RULE, SCOPE, STATUS, SUCCESS
+from jitrl.cli.rules.words import LANGUAGES, Words
 from jitrl.cli.shared.listing import Listing, figures
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.core.patterns import PLACEHOLDER
 from jitrl.core.rulesearch import search
 from jitrl.errors import InputError
 from jitrl.run.embedding import embedder_of
-from jitrl.types import Rule
+from jitrl.types import Rule, ScoredUse
 
 
 def ls(
@@ -39,6 +42,7 @@ def ls(
         ),
     ] = "",
     success: SUCCESS = 1.0,
+    lang: LANG = "en",
     json: JSON = False,
 ) -> None:
     """List rules with what they have shown: their effect, and the share of wins beside it.
@@ -60,47 +64,50 @@ def ls(
         uses = store.rule_uses([rule.id for rule in found])
         counts, tainted = store.rule_counts(success), store.tainted()
         against = disagreements(store.rules())
-    heads = ["rule", "id", "status", "effect", "told", "held out", "wins", "obeyed"]
+    seen = {rule.id: shown(uses.get(rule.id, ()), counts.get(rule.id)) for rule in found}
+    if json:
+        data = [
+            {
+                "rule": msgspec.to_builtins(rule),
+                **seen[rule.id].plain(),
+                "tainted_by": list(tainted.get(rule.id, ())),
+                "disagrees_with": list(against.get(rule.id, ())),
+            }
+            for rule in found
+        ]
+        emit({"schema": "jitrl.rules.ls/1", "rules": data})
+        return
+    words = LANGUAGES[lang]
+    if not found:
+        tell(words.none)
+        return
     is_disputed = any(rule.id in against for rule in found)
-    heads += ["disagrees with"] if is_disputed else []
-    listed = Listing(heads, texts=frozenset({0, 8} if is_disputed else {0}), left=frozenset({1, 2}))
-    data = []
+    last = len(words.heads) - 1
+    listed = Listing(
+        words.heads if is_disputed else words.heads[:-1],
+        texts=frozenset({0, last} if is_disputed else {0}),
+        left=frozenset({1, 2}),
+    )
     for rule in found:
-        seen = shown(uses.get(rule.id, ()), counts.get(rule.id))
+        of = seen[rule.id]
         listed.add(
             rule.text,
             rule.id,
-            rule.status + (" (tainted)" if rule.id in tainted else ""),
-            seen.bounds,
-            str(seen.effect.given),
-            str(seen.effect.held),
-            f"{seen.counts.wins}/{seen.counts.uses}",
-            _obeyed(seen),
-            ", ".join(against.get(rule.id, ())),
+            words.statuses[rule.status] + (words.tainted if rule.id in tainted else ""),
+            of.bounds,
+            str(of.effect.given),
+            str(of.effect.held),
+            f"{of.counts.wins}/{of.counts.uses}",
+            _obeyed(of, words),
+            *([", ".join(against.get(rule.id, ()))] if is_disputed else []),
         )
-        row = {"rule": msgspec.to_builtins(rule), **seen.plain()}
-        row["tainted_by"] = list(tainted.get(rule.id, ()))
-        row["disagrees_with"] = list(against.get(rule.id, ()))
-        data.append(row)
-    if json:
-        emit({"schema": "jitrl.rules.ls/1", "rules": data})
-        return
-    if not found:
-        tell("no rules")
-        return
     people().print(listed)
-    _note(
-        f"Effect: mean score told minus held out, with {1 - GATES.alpha:.0%} bounds that hold "
-        "at every look. Wins: of the episodes that were told. Obeyed: of the steps at which its "
-        "condition held; unknown where it names none of the actions there."
-    )
-    _note_placeholders(found)
+    _note(words.effect.format(level=1 - GATES.alpha))
+    if any(of.is_beyond for of in seen.values()):
+        _note(words.beyond)
+    _note_placeholders(found, words)
     if is_disputed:
-        _note(
-            "Rules that disagree speak of one case and cannot both be followed: retire one of "
-            "them, or leave it to their effects.",
-            style="yellow",
-        )
+        _note(words.disputed, style="yellow")
 
 
 def show(
@@ -108,73 +115,59 @@ def show(
     rule: RULE,
     name: NAME = "default",
     success: SUCCESS = 1.0,
+    lang: LANG = "en",
     json: JSON = False,
 ) -> None:
     """Show a rule: what it says, when it is told, and what it has shown, told and held out."""
     with reading(file, name) as store:
-        found = store.rule(rule)
-        uses = store.rule_uses([rule])[rule]
-        seen = shown(uses, store.rule_counts(success).get(rule))
-        tainted = store.tainted().get(rule, ())
-        against = disagreements(store.rules()).get(rule, ())
+        (id,) = named(store, [rule])
+        found, uses = store.rule(id), store.rule_uses([id])[id]
+        seen = shown(uses, store.rule_counts(success).get(id))
+        tainted = store.tainted().get(id, ())
+        against = disagreements(store.rules()).get(id, ())
     if json:
         facts = {"last_at": seen.counts.last_at or None, "tainted_by": list(tainted)}
         about = {"rule": msgspec.to_builtins(found), **seen.plain(), **facts}
         emit({"schema": "jitrl.rules.show/1", **about, "disagrees_with": list(against)})
         return
-    _tell_what(found)
-    tell(f"{found.status} since: {found.reason or '-'}")
-    tell(f"in the book since {_day(found.created)}, entry score {found.entry:.2f}")
-    if seen.bounds:
-        tell(f"effect {seen.bounds}: mean score told minus held out, by draws")
-    else:
-        tell("effect not known: no scored episode could be told it yet")
+    words = LANGUAGES[lang]
+    _tell_what(found, words)
+    status = words.statuses[found.status]
+    tell(words.since.format(status=status, reason=found.reason or "-"))
+    tell(words.born.format(day=_day(found.created), entry=found.entry))
+    tell(words.shown.format(bounds=seen.bounds) if seen.bounds else words.nothing)
+    people().print(_sides(seen, uses, words))
+    _note(words.steps)
+    if seen.is_beyond:
+        _note(words.beyond)
+    _note_placeholders([found], words)
     counts = seen.counts
-    listed = figures("", "episodes", "wins", "mean score", "condition held", "obeyed", "unknown")
-    for label, is_told, n, wins, held, obeyed, unknown in (
-        ("told", True, counts.uses, counts.wins, seen.occasions, seen.obeyed, seen.unknown),
-        (
-            "held out",
-            False,
-            counts.held,
-            counts.held_wins,
-            seen.held_occasions,
-            seen.held_obeyed,
-            seen.held_unknown,
-        ),
-    ):
-        scores = [one.score for one in uses if one.use.told is is_told]
-        mean = f"{sum(scores) / len(scores):.2f}" if scores else ""
-        listed.add(label, str(n), str(wins), mean, str(held), str(obeyed), str(unknown))
-    people().print(listed)
-    _note(
-        "Condition held, obeyed, unknown: steps of these episodes; unknown where the rule names "
-        "none of the actions there. The effect allows for the chance of each draw and for how hard "
-        "each task is, so it may differ from the means."
-    )
-    _note_placeholders([found])
-    tell(f"last told {_day(counts.last_at)}" if counts.last else "never told")
+    tell(words.last.format(day=_day(counts.last_at)) if counts.last else words.never)
     if against:
-        tell(f"disagrees with {', '.join(against)}", style="yellow")
+        tell(words.against.format(ids=words.joint.join(against)), style="yellow")
     if tainted:
-        tell(f"rests on episodes in quarantine: {', '.join(tainted)}", style="yellow")
-    tell(f"jitrl rules why {file} {rule} says where it comes from", style="dim")
+        tell(words.rests.format(keys=words.joint.join(tainted)), style="yellow")
+    tell(words.origin.format(file=quote(file), id=id), style="dim")
 
 
-def why(file: FILE, rule: RULE, name: NAME = "default", json: JSON = False) -> None:
+def why(
+    file: FILE, rule: RULE, name: NAME = "default", lang: LANG = "en", json: JSON = False
+) -> None:
     """Show where a rule comes from, and what became of it."""
     with reading(file, name) as store:
-        found, history = store.rule(rule), store.rule_history(rule)
+        (id,) = named(store, [rule])
+        found, history = store.rule(id), store.rule_history(id)
         contrasts = store.contrasts(ids=found.evidence)
-        tainted = store.tainted().get(rule, ())
+        tainted = store.tainted().get(id, ())
     if json:
         parts = {"rule": found, "history": history, "contrasts": contrasts}
         plain = {what: msgspec.to_builtins(part) for what, part in parts.items()}
         emit({"schema": "jitrl.rules.why/1", **plain, "tainted_by": list(tainted)})
         return
-    _tell_what(found)
+    words = LANGUAGES[lang]
+    _tell_what(found, words)
     if found.parents:
-        tell(f"stands for {', '.join(found.parents)}")
+        tell(words.stands.format(ids=words.joint.join(found.parents)))
     for contrast in contrasts:
         scored = [
             f"{key} ({score:.2g})"
@@ -182,25 +175,50 @@ def why(file: FILE, rule: RULE, name: NAME = "default", json: JSON = False) -> N
         ]
         good, bad = scored[: len(contrast.good)], scored[len(contrast.good) :]
         tell(
-            f"round {contrast.round} of {contrast.task}, episodes (scores): {', '.join(good)} "
-            f"against {', '.join(bad) or 'none'}"
+            words.round.format(
+                round=contrast.round,
+                task=contrast.task,
+                good=words.joint.join(good),
+                bad=words.joint.join(bad) or words.no_bad,
+            )
         )
     before = ""
     for change in history:
-        by = f" (by {change.principal})" if change.principal else ""
-        what = change.status if change.status != before else "more evidence"
+        by = words.answers.format(principal=change.principal) if change.principal else ""
+        what = words.statuses[change.status] if change.status != before else words.evidence
         before = change.status
-        tell(f"version {change.version}: {what}; {change.reason or '-'}{by}")
+        reason = change.reason or "-"
+        tell(words.change.format(version=change.version, what=what, reason=reason, by=by))
     if tainted:
-        tell(f"rests on episodes in quarantine: {', '.join(tainted)}", style="yellow")
+        tell(words.rests.format(keys=words.joint.join(tainted)), style="yellow")
     if contrasts:
-        tell(f"jitrl memory show {file} EPISODE shows an attempt", style="dim")
+        tell(words.attempt.format(file=quote(file)), style="dim")
 
 
-def _obeyed(seen: Shown) -> str:
+def _sides(seen: Shown, uses: Iterable[ScoredUse], words: Words) -> Listing:
+    """What came of the episodes that were told the rule, and of those in which it was held out."""
+    counts, listed = seen.counts, figures("", *words.figures)
+    for label, is_told, *numbers in (
+        (
+            *(words.told, True, counts.uses, counts.wins),
+            *(seen.occasions, seen.obeyed, seen.unknown),
+        ),
+        (
+            *(words.held, False, counts.held, counts.held_wins),
+            *(seen.held_occasions, seen.held_obeyed, seen.held_unknown),
+        ),
+    ):
+        scores = [one.score for one in uses if one.use.told is is_told]
+        mean = f"{sum(scores) / len(scores):.2f}" if scores else ""
+        n, wins, *steps = map(str, numbers)
+        listed.add(str(label), n, wins, mean, *steps)
+    return listed
+
+
+def _obeyed(seen: Shown, words: Words) -> str:
     """At how many of the steps at which it can be told, and at how many it cannot."""
     known = f"{seen.obeyed}/{seen.occasions - seen.unknown}"
-    return f"{known}, {seen.unknown} unknown" if seen.unknown else known
+    return words.unknown.format(known=known, unknown=seen.unknown) if seen.unknown else known
 
 
 def _note(text: str, style: str = "dim") -> None:
@@ -208,19 +226,26 @@ def _note(text: str, style: str = "dim") -> None:
     people().print(Text(text, style=style))
 
 
-def _note_placeholders(rules: Iterable[Rule]) -> None:
+def _note_placeholders(rules: Iterable[Rule], words: Words) -> None:
     """Say what a placeholder is, if there is one."""
     found = (PLACEHOLDER.search(rule.text) for rule in rules)
     if first := next(filter(None, found), None):
-        _note(f"{first[0]}: whatever the goal of the task has in its place.")
+        _note(words.placeholder.format(first[0]))
 
 
-def _tell_what(rule: Rule) -> None:
+def _tell_what(rule: Rule, words: Words) -> None:
     tell(rule.text, style="bold")
-    about = f"{rule.kind or 'any kind of task'}, scope {rule.scope or '-'}"
-    words = ", ".join(rule.entities) or "any goal"
-    by = {COMPARED: "comparison of attempts", "human": "hand"}.get(rule.author, rule.author)
-    tell(f"{rule.id}: {rule.status}, by {by}, for {about}; key words: {words}")
+    author = "" if rule.author == COMPARED else rule.author
+    tell(
+        words.about.format(
+            id=rule.id,
+            status=words.statuses[rule.status],
+            by=words.by.get(author, author),
+            kind=rule.kind or words.any_kind,
+            scope=rule.scope or "-",
+            words=words.joint.join(rule.entities) or words.any_goal,
+        )
+    )
 
 
 def _day(at: float) -> str:

@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from jitrl.cli.shared.output import printable
+from jitrl.cli.shared.output import folded, printable
 
 _INDENT, _GAP = 2, 2
 _UNBOUND = 100_000
@@ -60,9 +60,9 @@ class Listing:
             yield table
         elif self.is_numbered and breadth(self._numbers(), console) <= options.max_width:
             yield self._numbers()
-            yield from self._texts()
+            yield from (folded(text, options.max_width) for text in self._texts())
         else:
-            yield from self._blocks()
+            yield from (folded(text, options.max_width) for text in self._blocks())
         yield from (Text(note, style="dim") for note in self.notes)
 
     def _table(self) -> Table:

@@ -22,6 +22,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--run-preset": ("run", "preset"),
     "--agent": ("run", "agent"),
     "--agent-options": ("run", "options"),
+    "--book": ("run", "book"),
     "--tasks": ("run", "tasks"),
     "--attempts": ("run", "attempts"),
     "--seeds": ("run", "seeds"),

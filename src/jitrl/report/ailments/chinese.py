@@ -14,12 +14,14 @@ _MIXED = "不止一种的作用域：{scopes} 个[[：{values}]]"
 
 CHINESE = Words(
     heads=("检查", "n", "测到了什么"),
-    place="{label}：{episodes} 个回合，{decisions} 个决策",
+    place="{label}：{episodes} 个回合[[，{decisions} 个有记忆的决策]]",
     against="，对照 {base}",
     counts="{findings} 项要改，{fine} 项正常，{unknown} 项数据不足",
     fine="正常",
     unknown="数据不足（n={n}）",
     lacking="数据不足：",
+    absent="没有依据：",
+    copy="命令，可以复制：",
     lists="两份“好的解答是什么样”的清单",
     agree="{one} 条与 {other} 条中有 {pairs} 对说的是同一件事：占 {share:.0%}，随机可得 "
     "{chance:.0%}；超出随机 {beyond:+.2f}（1 为完全一致）",
@@ -41,8 +43,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "评分者分不出好坏。",
-                    "让它检查结果中的事实（评估器 checks），或给评判者一个逐级写明的量表；"
-                    "jitrl evaluator check 可以测量。",
+                    "用对结果的检查来评分，每一部分各占一份（评估器 checks）。",
                 ),
                 "verdicts": Ailment(
                     "几乎所有回合得到同样的判定。",
@@ -56,11 +57,29 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "最后的尝试并不比最初的好。",
-                    "看看记忆改变了哪些选择、为什么：jitrl explain PLACE --changed。",
+                    "看看记忆改变了哪些选择、为什么：jitrl explain "
+                    "{file:sh}[[ --memory {memory:sh}]] --changed",
+                ),
+                "unturned": Ailment(
+                    "最后的尝试并不比最初的好。",
+                    "先改好其他问题：记忆从未改变过选择。",
+                ),
+                "rules": Ailment(
+                    "最后的尝试并不比最初的好。",
+                    "看看每条规则的表现：jitrl rules ls {file:sh}[[ --memory {memory:sh}]]",
+                ),
+                "other": Ailment(
+                    "最后的尝试并不比最初的好。",
+                    "让智能体 oracle-hint 与 static 并排运行：如果把正确动作写进提示词也不起作用，"
+                    "就换一个模型。",
                 ),
                 "falls": Ailment(
                     "最后的尝试比最初的差。",
-                    "把记忆切到影子模式（memory.mode），直到下面的问题改好。",
+                    '把记忆切到影子模式（memory.mode = "shadow"），直到其他问题改好。',
+                ),
+                "other falls": Ailment(
+                    "最后的尝试比最初的差。",
+                    "在其他问题改好之前，用智能体 static 继续。",
                 ),
             },
         ),
@@ -72,12 +91,19 @@ CHINESE = Words(
             {
                 "off": Ailment(
                     "没有可对照的，因此无从知道效果。",
-                    "让十分之一的回合不用记忆：memory.holdout = 0.1；或同时跑智能体 static"
-                    "（jitrl compare）。",
+                    "让十分之一的回合不用记忆：memory.holdout = 0.1。",
+                ),
+                "no static": Ailment(
+                    "没有可对照的，因此无从知道效果。",
+                    "其他设置不变，跑一次智能体 static，把两次运行的文件夹都交给 doctor。",
                 ),
                 "": Ailment(
                     "有记忆的回合比没有记忆的差。",
-                    "把记忆切到影子模式（memory.mode），直到其他问题改好。",
+                    '把记忆切到影子模式（memory.mode = "shadow"），直到其他问题改好。',
+                ),
+                "by prompt": Ailment(
+                    "有记忆的回合比没有记忆的差。",
+                    "在其他问题改好之前，用智能体 static 继续。",
                 ),
             },
         ),
@@ -89,7 +115,8 @@ CHINESE = Words(
                 "rows": Ailment(
                     "无论总体好坏，它害了其中几类任务。",
                     "撤下改变它们选择最多的行，再测一次："
-                    "jitrl memory quarantine {file:sh} {rows:rows} --reason harm",
+                    "jitrl memory quarantine {file:sh}[[ --memory {memory:sh}]] {rows:rows} "
+                    "--reason harm",
                 ),
                 "": Ailment(
                     "无论总体好坏，它害了其中几类任务。",
@@ -104,7 +131,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "记忆改变了选择的回合，结果更差。",
-                    "让它的分量小些：memory.rule.beta 减半，再比较两者。",
+                    "让它的分量减半：memory.rule.beta = {half:g}。",
                 ),
             },
         ),
@@ -114,7 +141,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "评判者占了账单的四分之一以上。",
-                    "用更小的模型评判（writer.name），或在有检查的地方用检查。",
+                    "用更小的模型评判：在 [writer] 中指定。",
                 ),
             },
         ),
@@ -124,7 +151,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "为学习而写的内容占了账单的四分之一以上。",
-                    "让更小的模型来写（writer.name）：它不参与行动。",
+                    "让更小的、不参与行动的模型来写：在 [writer] 中指定。",
                 ),
             },
         ),
@@ -135,7 +162,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "“{worst}”的状态淹没在“{like}”的状态里。",
-                    "给“{worst}”一个自己的作用域；或让编解码器把目标放进状态的 context。",
+                    "给“{worst}”一个自己的作用域，使别人的行与它无关。",
                 ),
             },
         ),
@@ -146,7 +173,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "没有什么相似到能被想起。",
-                    "把 memory.retrieval.threshold 降到最近者之下，再比较。",
+                    "把 memory.retrieval.threshold 降到最近者之下[[：{below:g}]]。",
                 ),
                 "other tasks": Ailment(
                     "相似的不计入，因为属于其他任务（或其他 place）。",
@@ -194,7 +221,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "记忆从未改变选择：总是模型的 logit 占上风。",
-                    "把 memory.rule.beta 提高到模型的差距以上。",
+                    "把 memory.rule.beta 提高到模型的差距 {spread:.1f} 奈特以上。",
                 ),
                 "silent": Ailment(
                     "记忆从未改变选择：在它看来，所有动作都一样。",
@@ -208,7 +235,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "模型偏好什么从不起作用：总是记忆压过它。",
-                    "把 memory.rule.beta 朝模型的差距降低。",
+                    "把 memory.rule.beta 朝模型的差距 {spread:.1f} 奈特降低。",
                 ),
             },
         ),
@@ -218,7 +245,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "知道结果的评判与不知道的混在一个作用域里。",
-                    "只留一种，撤下另一种的回合：jitrl memory quarantine FILE --episode KEY",
+                    "给知道结果的评判者一个自己的记忆。",
                 ),
             },
         ),
@@ -259,7 +286,8 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "许多回合什么也教不了。",
-                    "先解决最常见的原因：jitrl memory ls FILE 会列出这些回合。",
+                    "先解决最常见的原因；这些回合见：jitrl memory ls "
+                    "{file:sh}[[ --memory {memory:sh}]]",
                 ),
             },
         ),
@@ -269,7 +297,8 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "没有分数可以核对：都只凭一面之词。",
-                    "请人给几十步打标：jitrl evaluator label；这样就能测量评判者。",
+                    "请人给几十步打标，这样就能测量评判者：jitrl evaluator label "
+                    "{file:sh}[[ --memory {memory:sh}]]",
                 ),
             },
         ),
@@ -279,8 +308,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "大多数任务只来一次，类别也是：没有什么会再遇到。",
-                    "按种类命名任务，不带单个案例的编号（回合的 task=，环境的 Task.family），"
-                    "或者不用记忆。",
+                    "按种类命名任务，不带单个案例的编号（回合的 task=，环境的 Task.family）。",
                 ),
             },
         ),

@@ -18,7 +18,7 @@ CHINESE: Mapping[str, Said] = {
             ),
             "": Ailment(
                 "告知的规则越多，结局越差。",
-                "少告知一些：把智能体选项 told 减半，再比较两者。",
+                "少告知一些：--agent-options told={fewer}。",
             ),
         },
     ),
@@ -34,7 +34,8 @@ CHINESE: Mapping[str, Said] = {
             ),
             "long": Ailment(
                 "有些规则太长，永远不会被告知。",
-                "提高智能体选项 tokens，或停用它们并说得短一些：{ids}。",
+                "停用它们，并说得短一些：jitrl rules retire {file:sh}[[ --memory {memory:sh}]] "
+                "{ids:ids} --reason long",
             ),
         },
     ),
@@ -44,8 +45,8 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "有些句子无法照做。",
-                "停用它们，并把原意写成规则加回来：jitrl rules retire {file:sh} "
-                "{ids:ids} --reason form。",
+                "停用它们，并把原意写成规则加回来：jitrl rules retire {file:sh}"
+                "[[ --memory {memory:sh}]] {ids:ids} --reason form",
             ),
         },
     ),
@@ -70,7 +71,8 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "在告知有害的规则。",
-                "停用它们：jitrl rules retire {file:sh} {ids:ids} --reason harm。",
+                "停用它们：jitrl rules retire {file:sh}[[ --memory {memory:sh}]] {ids:ids} "
+                "--reason harm",
             ),
         },
     ),
@@ -80,7 +82,7 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "在告知互相矛盾的规则。",
-                "每一对停用其中一条，或交给各自的效果来定：jitrl rules ls {file:sh}。",
+                "每一对停用表现较差的一条：jitrl rules ls {file:sh}[[ --memory {memory:sh}]]",
             ),
         },
     ),
@@ -91,11 +93,16 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "大多数提炼没有带来新东西。",
-                "提高智能体选项 attempts：任务能教的已经教完了。",
+                "提高智能体选项 attempts，使每轮更长：任务能教的已经教完了。",
             ),
             "barren": Ailment(
                 "没有一次提炼得到规则。",
-                "让模型来写（author = model）：按状态看，各次尝试没有分岔之处。",
+                "让 [writer] 的模型来写，因为按状态看，各次尝试没有分岔之处：jitrl rules redistil "
+                "{file:sh}[[ --memory {memory:sh}]] --author model",
+            ),
+            "unwritten": Ailment(
+                "没有一次提炼得到规则。",
+                "给 [writer] 换一个更大的模型：这一个写的不是规则。",
             ),
         },
     ),
@@ -105,11 +112,16 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "大多数规则只适合一个任务，永远不会被采纳。",
-                "每一类多运行几个任务；如果只有一个任务，就把 gates 的 tasks 设为 1。",
+                "每一类多运行几个任务：规则在两个任务上有用才会被采纳。",
+            ),
+            "one task": Ailment(
+                "只有一个任务，所有规则都只适合它，永远不会被采纳。",
+                '让一个任务就够：--agent-options \'{{"gates": {{"tasks": 1}}}}\'',
             ),
             "never": Ailment(
                 "大多数规则在等不会到来的回合。",
-                "降低智能体选项 overlap，或停用它们：{ids}。",
+                "停用它们：jitrl rules retire {file:sh}[[ --memory {memory:sh}]] {ids:ids} "
+                "--reason unused",
             ),
         },
     ),
@@ -119,11 +131,16 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "很久没有采纳过规则了。",
-                "在不再有收获处结束运行（--until-plateau 8），或换另一类任务。",
+                "在不再有收获处结束运行：--until-plateau 8。",
+            ),
+            "memory": Ailment(
+                "很久没有采纳过规则了。",
+                "停止提炼，它要花钱：把 rulebook 的选项 attempts 设为 0；规则照样接受检验。",
             ),
             "never": Ailment(
                 "从未采纳过规则。",
-                "看看候选规则的表现：jitrl rules ls FILE；采纳需要两个任务，且下界高于 0。",
+                "看看候选规则的表现，下界须高于 0：jitrl rules ls {file:sh}"
+                "[[ --memory {memory:sh}]] --status candidate",
             ),
         },
     ),

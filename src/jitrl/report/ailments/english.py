@@ -16,12 +16,14 @@ _MIXED = "scopes with more than one: {scopes}[[: {values}]]"
 
 ENGLISH = Words(
     heads=("check", "n", "what was measured"),
-    place="{label}: {episodes} episodes, {decisions} decisions",
+    place="{label}: {episodes} episodes[[, {decisions} decisions with a memory]]",
     against=", against {base}",
     counts="{findings} to mend, {fine} fine, {unknown} not enough to tell",
     fine="fine",
     unknown="not enough to tell (n={n})",
     lacking="Not enough to tell: ",
+    absent="Nothing to go by: ",
+    copy="Commands, to copy:",
     lists="two lists of what makes a solution good",
     agree="{pairs} of {one} and {other} items say the same: a share of {share:.0%}, by chance "
     "{chance:.0%}; {beyond:+.2f} beyond chance (1 is all)",
@@ -44,13 +46,13 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "The scorer does not discriminate.",
-                    "Let it check facts of the end (evaluator checks), or give the judge a scale "
-                    "whose steps are written out; jitrl evaluator check measures it.",
+                    "Score by checks of the end that give each part a share (the evaluator "
+                    "checks).",
                 ),
                 "verdicts": Ailment(
                     "Nearly all episodes get the same verdict.",
-                    "Give shares for parts that were done (evaluator checks): there is nothing "
-                    "to compare as long as all fail alike.",
+                    "Give shares for parts that were done (the evaluator checks): there is "
+                    "nothing to compare as long as all fail alike.",
                 ),
             },
         ),
@@ -61,13 +63,31 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "The last attempts are no better than the first.",
-                    "See which choices the memory turns round, and why: jitrl explain PLACE "
-                    "--changed.",
+                    "See which choices the memory turns round, and why: jitrl explain "
+                    "{file:sh}[[ --memory {memory:sh}]] --changed",
+                ),
+                "unturned": Ailment(
+                    "The last attempts are no better than the first.",
+                    "Mend the other findings first: the memory never turned a choice.",
+                ),
+                "rules": Ailment(
+                    "The last attempts are no better than the first.",
+                    "See what each rule has shown: jitrl rules ls {file:sh}"
+                    "[[ --memory {memory:sh}]]",
+                ),
+                "other": Ailment(
+                    "The last attempts are no better than the first.",
+                    "Play the agent oracle-hint beside static: if the right action in the prompt "
+                    "changes nothing either, take another model.",
                 ),
                 "falls": Ailment(
                     "The last attempts are worse than the first.",
-                    "Switch the memory to shadow (memory.mode) until the findings below are "
-                    "mended.",
+                    'Switch the memory to shadow (memory.mode = "shadow") until the other '
+                    "findings are mended.",
+                ),
+                "other falls": Ailment(
+                    "The last attempts are worse than the first.",
+                    "Play on with the agent static until the other findings are mended.",
                 ),
             },
         ),
@@ -78,13 +98,21 @@ ENGLISH = Words(
             {
                 "off": Ailment(
                     "Nothing is there to compare with, so no effect can be known.",
-                    "Let one episode in ten act without the memory: memory.holdout = 0.1; or play "
-                    "the agent static beside it (jitrl compare).",
+                    "Let one episode in ten act without the memory: memory.holdout = 0.1.",
+                ),
+                "no static": Ailment(
+                    "Nothing is there to compare with, so no effect can be known.",
+                    "Play the agent static with the other settings as they were, and give the "
+                    "doctor the folders of both runs.",
                 ),
                 "": Ailment(
                     "Episodes with the memory end worse than those without.",
-                    "Switch the memory to shadow (memory.mode) until the other findings are "
-                    "mended.",
+                    'Switch the memory to shadow (memory.mode = "shadow") until the other '
+                    "findings are mended.",
+                ),
+                "by prompt": Ailment(
+                    "Episodes with the memory end worse than those without.",
+                    "Play on with the agent static until the other findings are mended.",
                 ),
             },
         ),
@@ -96,7 +124,8 @@ ENGLISH = Words(
                 "rows": Ailment(
                     "Good or not in sum, it harms some kinds of task.",
                     "Take back the rows that turned most of their choices, and measure again: "
-                    "jitrl memory quarantine {file:sh} {rows:rows} --reason harm.",
+                    "jitrl memory quarantine {file:sh}[[ --memory {memory:sh}]] {rows:rows} "
+                    "--reason harm",
                 ),
                 "": Ailment(
                     "Good or not in sum, it harms some kinds of task.",
@@ -111,7 +140,7 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "Episodes in which the memory turned a choice end worse.",
-                    "Let it weigh less: halve memory.rule.beta, and compare both.",
+                    "Let it weigh half as much: memory.rule.beta = {half:g}.",
                 ),
             },
         ),
@@ -121,7 +150,7 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "The judge takes more than a quarter of the bill.",
-                    "Judge with a smaller model (writer.name), or with checks where there are any.",
+                    "Judge with a smaller model: name it in [writer].",
                 ),
             },
         ),
@@ -131,7 +160,7 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "What is written to learn takes more than a quarter of the bill.",
-                    "Let a smaller model write (writer.name): it does not act.",
+                    "Let a smaller model write, which does not act: name it in [writer].",
                 ),
             },
         ),
@@ -142,8 +171,7 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "The states of '{worst}' are lost among those of '{like}'.",
-                    "Give '{worst}' a scope of its own; or let the codec put the goal into the "
-                    "state's context.",
+                    "Give '{worst}' a scope of its own, so that no other rows are its.",
                 ),
             },
         ),
@@ -154,7 +182,7 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "Nothing is similar enough to be remembered.",
-                    "Lower memory.retrieval.threshold below what is nearest, and compare.",
+                    "Lower memory.retrieval.threshold below what is nearest[[: {below:g}]].",
                 ),
                 "other tasks": Ailment(
                     "What is similar does not count, as it is of other tasks (or other places).",
@@ -205,7 +233,7 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "The memory never turns a choice: the model's logits always win.",
-                    "Raise memory.rule.beta above the model's spread.",
+                    "Raise memory.rule.beta above the model's spread, {spread:.1f} nats.",
                 ),
                 "silent": Ailment(
                     "The memory never turns a choice: to it, all actions are worth the same.",
@@ -219,7 +247,7 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "What the model prefers never matters: the memory always outweighs it.",
-                    "Lower memory.rule.beta towards the model's spread.",
+                    "Lower memory.rule.beta towards the model's spread, {spread:.1f} nats.",
                 ),
             },
         ),
@@ -229,8 +257,7 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "Judges that knew the outcome and judges that did not share a scope.",
-                    "Keep to one of them, and take back the episodes of the other: jitrl memory "
-                    "quarantine FILE --episode KEY.",
+                    "Give the judges that know the outcome a memory of their own.",
                 ),
             },
         ),
@@ -271,7 +298,8 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "From many episodes nothing can be learned.",
-                    "Mend the most frequent reason first: jitrl memory ls FILE names the episodes.",
+                    "Mend the most frequent reason first; the episodes are in: jitrl memory ls "
+                    "{file:sh}[[ --memory {memory:sh}]]",
                 ),
             },
         ),
@@ -281,8 +309,8 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "No score can be checked: they all rest on somebody's word.",
-                    "Have a person label a few dozen steps: jitrl evaluator label; the judge can "
-                    "then be measured.",
+                    "Have a person label a few dozen steps, so that the judge can be measured: "
+                    "jitrl evaluator label {file:sh}[[ --memory {memory:sh}]]",
                 ),
             },
         ),
@@ -294,7 +322,7 @@ ENGLISH = Words(
                 "": Ailment(
                     "Most tasks come once, and so do their kinds: nothing is met again.",
                     "Name the task by its kind, without the numbers of one case (task= of an "
-                    "episode, Task.family of an environment), or do without a memory.",
+                    "episode, Task.family of an environment).",
                 ),
             },
         ),

@@ -18,7 +18,7 @@ ENGLISH: Mapping[str, Said] = {
             ),
             "": Ailment(
                 "The more rules are told, the worse it ends.",
-                "Tell fewer: halve told of the agent's options, and compare both.",
+                "Tell fewer: --agent-options told={fewer}.",
             ),
         },
     ),
@@ -36,7 +36,8 @@ ENGLISH: Mapping[str, Said] = {
             ),
             "long": Ailment(
                 "Some rules are too long ever to be told.",
-                "Raise tokens of the agent's options, or retire them and say them shorter: {ids}.",
+                "Retire them, and say them shorter: jitrl rules retire {file:sh}"
+                "[[ --memory {memory:sh}]] {ids:ids} --reason long",
             ),
         },
     ),
@@ -46,8 +47,8 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "Some texts cannot be followed.",
-                "Retire them, and add what they meant as a rule: jitrl rules retire {file:sh} "
-                "{ids:ids} --reason form.",
+                "Retire them, and add what they meant as a rule: jitrl rules retire {file:sh}"
+                "[[ --memory {memory:sh}]] {ids:ids} --reason form",
             ),
         },
     ),
@@ -73,7 +74,8 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "Rules are told that do harm.",
-                "Retire them: jitrl rules retire {file:sh} {ids:ids} --reason harm.",
+                "Retire them: jitrl rules retire {file:sh}[[ --memory {memory:sh}]] {ids:ids} "
+                "--reason harm",
             ),
         },
     ),
@@ -84,7 +86,8 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "Rules that contradict each other are told.",
-                "Retire one of each pair, or leave it to their effects: jitrl rules ls {file:sh}.",
+                "Retire the one of each pair that has shown less: jitrl rules ls {file:sh}"
+                "[[ --memory {memory:sh}]]",
             ),
         },
     ),
@@ -95,12 +98,18 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "Most distillations bring nothing new.",
-                "Raise attempts of the agent's options: what a task has to teach, it taught.",
+                "Raise attempts of the agent's options, so that rounds are longer: what a task "
+                "has to teach, it taught.",
             ),
             "barren": Ailment(
                 "No distillation brought a rule.",
-                "Have a model write them (author = model): attempts part nowhere that their "
-                "states tell apart.",
+                "Have the model of [writer] write them, as attempts part nowhere that their "
+                "states tell apart: jitrl rules redistil {file:sh}[[ --memory {memory:sh}]] "
+                "--author model",
+            ),
+            "unwritten": Ailment(
+                "No distillation brought a rule.",
+                "Take a larger model for [writer]: what this one writes is no rule.",
             ),
         },
     ),
@@ -110,12 +119,16 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "Most rules fit one task only, and can never be admitted.",
-                "Play more tasks of each kind; or, if there is one task, set tasks = 1 of the "
-                "gates.",
+                "Play more tasks of each kind: a rule comes in when it helped on two.",
+            ),
+            "one task": Ailment(
+                "All rules fit one task only, as there is no other, and can never be admitted.",
+                'Let one task be enough: --agent-options \'{{"gates": {{"tasks": 1}}}}\'.',
             ),
             "never": Ailment(
                 "Most rules wait for episodes that do not come.",
-                "Lower overlap of the agent's options, or retire them: {ids}.",
+                "Retire them: jitrl rules retire {file:sh}[[ --memory {memory:sh}]] {ids:ids} "
+                "--reason unused",
             ),
         },
     ),
@@ -125,12 +138,17 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "For long no rule has been admitted.",
-                "End runs where no more comes (--until-plateau 8), or play tasks of another kind.",
+                "End runs where no more comes: --until-plateau 8.",
+            ),
+            "memory": Ailment(
+                "For long no rule has been admitted.",
+                "Stop distilling, which costs: attempts = 0 of the rulebook's options; rules are "
+                "tested as ever.",
             ),
             "never": Ailment(
                 "No rule was ever admitted.",
-                "See what the candidates have shown: jitrl rules ls FILE; admission needs two "
-                "tasks, and bounds above 0.",
+                "See what the candidates have shown, of which bounds above 0 are asked: jitrl "
+                "rules ls {file:sh}[[ --memory {memory:sh}]] --status candidate",
             ),
         },
     ),

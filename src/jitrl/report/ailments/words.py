@@ -12,6 +12,7 @@ from typing import Any
 from jitrl.analysis.doctor.finding import Finding
 from jitrl.language import singular
 
+_COMMAND = re.compile(r"\bjitrl [a-z]+ .+$")
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
 
 
@@ -21,6 +22,12 @@ class Ailment:
 
     claim: str
     remedy: str
+
+    @property
+    def command(self) -> str:
+        """The command that the remedy ends with; "" if it is a sentence alone."""
+        found = _COMMAND.search(self.remedy)
+        return found[0] if found else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,8 @@ class Words:
     fine: str
     unknown: str
     lacking: str
+    absent: str
+    copy: str
     lists: str
     agree: str
     differ: Ailment

@@ -8,10 +8,11 @@ import pytest
 from jitrl.errors import InputError, StoreError
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.memory.view import View
+from jitrl.service.calls import Call
 from jitrl.service.desk import Desk, Limits
 from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown
 from jitrl.service.lived import ServedEpisode
-from jitrl.service.running import Call, Running
+from jitrl.service.running import Running
 
 YES_NO = {"yes": 1.0, "no": 0.0}
 

@@ -16,9 +16,9 @@ from jitrl.errors import InputError
 from jitrl.integrations.conversation import masked
 from jitrl.memory.session import Session
 from jitrl.models.stated import logit_of
+from jitrl.service.calls import Answer
 from jitrl.service.desk import Desk
 from jitrl.service.errors import NotAllowed
-from jitrl.service.running import Answer
 from jitrl.service.seats import Seat
 from jitrl.types import Candidate, State
 

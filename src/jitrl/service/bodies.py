@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from jitrl.service.calls import Answer, Call, Noted
 from jitrl.service.ids import LONGEST, decision_id, episode_id
-from jitrl.service.running import SELF, Answer, Call, Noted
+from jitrl.service.running import SELF
 from jitrl.service.seats import Seat
 from jitrl.types import LARGEST, Basis, EpisodeStatus, Mode, Row, RowStatus
 

@@ -14,12 +14,13 @@ from jitrl.api import JitRL
 from jitrl.errors import InputError, JitRLError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
+from jitrl.service.calls import Answer, Call, Noted
 from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown
 from jitrl.service.ids import LONGEST
 from jitrl.service.journal import RunningJournal
 from jitrl.service.lane import Lane
 from jitrl.service.lived import ServedEpisode
-from jitrl.service.running import SELF, Answer, Call, Noted, Running
+from jitrl.service.running import SELF, Running
 from jitrl.service.seats import Limits, Seat
 from jitrl.stores.lookup import Lookup
 from jitrl.types import Basis, Decision, EpisodeStatus, Outcome, State
@@ -336,37 +337,15 @@ class Episodes:
         status: EpisodeStatus,
         is_trusted: bool = False,
     ) -> Receipt:
-        with running.lock:
-            running.drain()
-            episode = running.episode
-            if running.is_rewarded and outcome is not None and not is_trusted:
-                raise NotAllowed(
-                    f"the steps of {episode.key!r} were rewarded by somebody trusted; this caller "
-                    "may not report over them"
-                )
+        episode = running.episode
+        try:
+            return running.finish(outcome, status, is_trusted)
+        finally:
             if episode.receipt is not None:
-                return Receipt(episode.key, episode.receipt.version, 0, duplicate=True)
-            if running.is_lossy:
-                status, outcome = "aborted", None
-            elif running.is_said and not running.is_rewarded:
-                outcome = running.summed(outcome)
-            try:
-                if outcome is None:
-                    return episode.finish(status=status, principal=running.principal)
-                return episode.finish(
-                    outcome.value,
-                    basis=outcome.basis,
-                    evaluator=outcome.evaluator,
-                    told=outcome.told,
-                    principal=outcome.principal or running.principal,
-                    status=status,
-                )
-            finally:
-                if episode.receipt is not None:
-                    with self._lock:
-                        self._running.pop(episode.key, None)
-                    if self._journal is not None:
-                        self._journal.end(episode.key)
+                with self._lock:
+                    self._running.pop(episode.key, None)
+                if self._journal is not None:
+                    self._journal.end(episode.key)
 
     def sweep(self, idle: float | None = None) -> list[str]:
         """Close the episodes that nobody asked for; returns their keys.

@@ -11,171 +11,22 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
-from concurrent.futures import Future
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from jitrl import given
-from jitrl.errors import InputError, JitRLError
-from jitrl.given import Candidates
-from jitrl.service.errors import Conflict
+from jitrl.errors import JitRLError
+from jitrl.ports import Receipt
+from jitrl.service.calls import Answer, Call, Noted
+from jitrl.service.errors import Conflict, NotAllowed
 from jitrl.service.journal import Kept, RunningJournal
 from jitrl.service.lived import ServedEpisode
 from jitrl.service.seats import Seat
-from jitrl.types import Basis, Decision, Outcome, State
+from jitrl.types import Basis, EpisodeStatus, Outcome, State
 
 _log = logging.getLogger(__name__)
 
 SELF: Basis = "agent_self_report"
 """The basis of all that an agent says of itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a caller is told to do.
-
-    Attributes:
-        step: Number of the step in its episode, from 0.
-        action: What to do.
-        degraded: Why the memory was not heard (``deadline``, ``error``); "" if it was.
-        decision: All numbers of the choice; ``None`` where it is degraded.
-        notes: The rules told at this step, for a prompt; "" if there are none.
-    """
-
-    step: int
-    action: str
-    degraded: str = ""
-    decision: Decision | None = None
-    notes: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """What a prompt is to say at a step.
-
-    Attributes:
-        step: Its number in its episode, from 0.
-        notes: The rules told at this step, in sentences; "" if there are none.
-        rules: Their ids.
-        degraded: ``error`` where they could not be found out; else "".
-    """
-
-    step: int
-    notes: str = ""
-    rules: tuple[str, ...] = ()
-    degraded: str = ""
-
-
-class Call:
-    """One ``decide`` on its way: checked, queued, answered once.
-
-    Args:
-        step: Which step the caller takes it for; ``None`` for the next one.
-        allowed: Actions that may be taken; ``None``: the candidates alone.
-        notes: Whether the answer is to say the rules told at this step.
-
-    Attributes:
-        number: Of the step, given when it is queued.
-
-    Raises:
-        InputError: If a value cannot be used.
-    """
-
-    def __init__(
-        self,
-        state: str | State,
-        candidates: Candidates,
-        *,
-        allowed: Collection[str] | None = None,
-        step: int | None = None,
-        scorer: str = "caller",
-        notes: bool = False,
-    ) -> None:
-        self.notes = notes
-        self.state, self.scorer = given.state(state), given.text(scorer, "scorer")
-        self.allowed = None if allowed is None else given.allowed(allowed)
-        self.candidates = given.candidates(candidates, self.allowed)
-        self.step, self.number = checked_step(step), 0
-        self.future: Future[Answer] = Future()
-        self._mark, self._is_over = threading.Lock(), False
-
-    @property
-    def own(self) -> str:
-        """The model's own choice: the first of those with the highest logit."""
-        return max(self.candidates, key=lambda c: c.logit).action
-
-    def result(self, timeout: float | None) -> Answer:
-        """The answer, at the latest after ``timeout`` seconds.
-
-        Raises:
-            Conflict: If the call does not fit its episode.
-        """
-        with suppress(TimeoutError):
-            return self.future.result(timeout)
-        return self.give_up()
-
-    def give_up(self) -> Answer:
-        """The model's own choice, unless there is an answer by now; what comes later is dropped.
-
-        Raises:
-            Conflict: As ``result``.
-        """
-        self.answer(Answer(self.number, self.own, "deadline"))
-        return self.future.result()
-
-    def answer(self, answer: Answer) -> bool:
-        """Give the answer; False if another one was given before."""
-        with self._mark:
-            if self._is_over:
-                return False
-            self._is_over = True
-        self.future.set_result(answer)
-        return True
-
-    def refuse(self, error: JitRLError) -> None:
-        """There is no answer: the call does not fit."""
-        with self._mark:
-            if self._is_over:
-                return
-            self._is_over = True
-        self.future.set_exception(error)
-
-    def run(self, episode: ServedEpisode, note: Callable[[int], None], notes: str = "") -> None:
-        """Decide, and write the step down as it is answered, before it is.
-
-        Args:
-            note: Is told the number of a step to be kept.
-            notes: What the answer says of rules.
-
-        Raises:
-            JitRLError: If the step could not be written down; the call is answered.
-        """
-        step = len(episode.steps)
-        if not self._is_over:
-            decision = self._decided(episode)
-            if decision is not None:
-                note(step)
-                answer = Answer(step, decision.action, decision=decision, notes=notes)
-                if self.answer(answer):
-                    return
-        written = len(episode.steps) > step
-        try:
-            episode.unaided(
-                self.state, self.candidates, self.own, scorer=self.scorer, instead=written
-            )
-            note(step)
-        finally:
-            self.answer(Answer(step, self.own, "error"))
-
-    def _decided(self, episode: ServedEpisode) -> Decision | None:
-        """The decision; ``None`` where something failed, which is logged."""
-        try:
-            return episode.decide(
-                self.state, self.candidates, allowed=self.allowed, scorer=self.scorer
-            )
-        except Exception:  # noqa: BLE001 - whatever it is, the agent goes on
-            _log.exception("decide failed key=%s", episode.key)
-            return None
 
 
 class Running:
@@ -326,6 +177,38 @@ class Running:
         value = given.total(self.said, outcome.value, "rewards and outcome of this episode")
         return replace(outcome, value=value)
 
+    def finish(self, outcome: Outcome | None, status: EpisodeStatus, is_trusted: bool) -> Receipt:
+        """Store the episode; what is stored already stays.
+
+        Raises:
+            NotAllowed: If somebody trusted rewarded its steps, and the caller is not.
+            InputError, StoreError, ModelError, BudgetExceeded: As ``Episode.finish``.
+        """
+        with self.lock:
+            self.drain()
+            episode = self.episode
+            if self.is_rewarded and outcome is not None and not is_trusted:
+                raise NotAllowed(
+                    f"the steps of {episode.key!r} were rewarded by somebody trusted; this caller "
+                    "may not report over them"
+                )
+            if episode.receipt is not None:
+                return Receipt(episode.key, episode.receipt.version, 0, duplicate=True)
+            if self.is_lossy:
+                status, outcome = "aborted", None
+            elif self.is_said and not self.is_rewarded:
+                outcome = self.summed(outcome)
+            if outcome is None:
+                return episode.finish(status=status, principal=self.principal)
+            return episode.finish(
+                outcome.value,
+                basis=outcome.basis,
+                evaluator=outcome.evaluator,
+                told=outcome.told,
+                principal=outcome.principal or self.principal,
+                status=status,
+            )
+
     def reward(self, value: float, is_trusted: bool) -> None:
         """Reward the last step, or add to what the agent says of itself; the lock must be held.
 
@@ -365,14 +248,3 @@ class Running:
         degraded = decision.reason if decision.mode == "off" else ""
         notes = self._notes.get(number, "")
         call.answer(Answer(number, decision.action, degraded, decision, notes))
-
-
-def checked_step(step: int | None) -> int | None:
-    """``step``, if it can be the number of one.
-
-    Raises:
-        InputError: If it is negative.
-    """
-    if step is not None and step < 0:
-        raise InputError(f"step is {step}; steps are counted from 0")
-    return step

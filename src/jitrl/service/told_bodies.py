@@ -11,9 +11,9 @@ from pydantic import Field
 from jitrl.analysis.notes import Heard
 from jitrl.analysis.rulebook import Shown
 from jitrl.service.bodies import CANDIDATES, In, Name, Out, Page, Step, Where
+from jitrl.service.calls import Noted
 from jitrl.service.desk import Desk
 from jitrl.service.ids import decision_id, episode_id
-from jitrl.service.running import Noted
 from jitrl.types import Rule, RuleStatus
 
 

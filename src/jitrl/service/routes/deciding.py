@@ -21,10 +21,10 @@ from jitrl.service.bodies import (
     Start,
     Where,
 )
+from jitrl.service.calls import Answer, Call
 from jitrl.service.ids import episode_id, episode_key
 from jitrl.service.keys import Key
 from jitrl.service.problems import responses
-from jitrl.service.running import Answer, Call
 from jitrl.service.told_bodies import Ask, NotesOut
 from jitrl.types import State
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitrl import given
+from jitrl.redaction.named import masking
 from jitrl.types import Transition
 
 MOST = 2_000
 """Characters that are kept of one step; of a longer text its beginning and its end."""
 
 _LONGEST = 1_000_000
+_masked = masking().text
 _CUT = " … {n} characters left out … "
 
 
@@ -29,12 +31,13 @@ class Observed:
     def note(self, step: int, seen: str) -> None:
         """What was seen at ``step``; "" for nothing beside the state.
 
-        It is redacted before it is cut, so that no half of a secret is left.
+        Nothing is compared by it, so all that a built-in redactor finds is taken out, whatever the
+        memory's setting; and before it is cut, so that no half of a secret is left.
 
         Raises:
             InputError: If it is no text.
         """
-        text = self._clean(given.text(seen, "seen", _LONGEST))
+        text = _masked(self._clean(given.text(seen, "seen", _LONGEST)))
         self._seen.pop(step, None)
         if text:
             half = MOST // 2

@@ -42,10 +42,11 @@ class Placeholders:
 
     Args:
         redactors: Who finds them; where two overlap, the one that begins first counts.
-        key: Gives the key of the digests; asked when the first secret is found.
+        key: Gives the key of the digests; asked when the first secret is found. ``None``: no
+            digest, so that secrets of a kind are all the same.
     """
 
-    def __init__(self, redactors: Sequence[Redactor], key: Callable[[], bytes]) -> None:
+    def __init__(self, redactors: Sequence[Redactor], key: Callable[[], bytes] | None) -> None:
         self._redactors, self._key = tuple(redactors), key
         self._page = lru_cache(256)(self._found)
         self._short = lru_cache(8192)(self._found)
@@ -87,6 +88,8 @@ class Placeholders:
         return Redacted("".join((*parts, text[done:])), secrets)
 
     def _placeholder(self, name: str, value: str) -> str:
+        if self._key is None:
+            return f"{{{name}}}"
         made = hashlib.blake2b(
             value.encode("utf-8", "surrogatepass"),
             digest_size=6,

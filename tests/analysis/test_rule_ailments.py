@@ -8,7 +8,7 @@ from jitrl.analysis.doctor import CHECKS
 from jitrl.cli.doctor.command import LANGUAGES
 from jitrl.report.ailments.words import ailment, evidence
 
-ONE, TWO = rule(1), rule(2)
+ONE, TWO, THREE = rule(1), rule(2), rule(3)
 
 
 def said(name, *args, **kwargs):
@@ -83,20 +83,20 @@ def test_against_runs_that_are_told_fewer_the_difference_is_paired():
 # --- told in vain, followed -------------------------------------------------------------------
 
 
-def test_rules_that_are_told_where_their_condition_holds_nowhere_are_noise():
-    def half(occasions):
-        return book(
-            [ONE, TWO],
-            [used(ONE, n, True, 1.0, occasions=2) for n in range(20)]
-            + [used(TWO, n, True, 1.0, occasions=occasions) for n in range(25)]
-            + [used(TWO, n + 50, False, 1.0, occasions=0) for n in range(50)],
-        )
+def test_rules_whose_condition_never_held_are_there_for_nothing():
+    def those(*spoke, lived=20, **changed):
+        uses = [used(one, 3, True, 1.0, occasions=1) for one in spoke]
+        attempts = [attempt(n, **changed) for n in range(1, lived + 1)]
+        return said("rules-idle", attempts, rules=book([ONE, TWO, THREE], uses))
 
-    found = said("rules-idle", rules=half(0))
+    found = those(ONE)
     assert tally(found) == ("finding", "")
-    assert (found.numbers["idle"], found.n, found.numbers["most"]) == (25, 45, [TWO.rule.id])
-    assert said("rules-idle", rules=half(1)).status == "fine"
-    assert said("rules-idle", rules=book([ONE], [used(ONE, 0, True, 1.0)])).status == "unknown"
+    assert (found.numbers["idle"], found.n) == (2, 3)
+    assert found.numbers["ids"] == [TWO.rule.id, THREE.rule.id]
+    assert those(ONE, THREE).status == "fine"
+    assert those(ONE, lived=19).status == "unknown"
+    assert those(ONE, scope="other").status == "unknown"
+    assert those(ONE, judged=None).status == "unknown"
 
 
 def test_a_rule_too_long_for_the_room_of_all_rules_is_told_in_vain():

@@ -1,10 +1,11 @@
-"""Checks of a rulebook at work: whether its rules are told in vain, followed, or do harm."""
+"""Checks of a rulebook at work: whether its rules ever speak, followed, or do harm."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from jitrl.core.faults import faults
 from jitrl.core.gates import Gates, drawn, measure
 from jitrl.core.gates import gates_of as chosen
 from jitrl.core.rules import tokens
-from jitrl.types import RuleUse, ScoredUse
+from jitrl.types import Rule, RuleUse, ScoredUse
 
 FEWEST_USES = 20
 """Below, one use is more than a twentieth of all."""
@@ -82,27 +83,40 @@ def more(case: Case) -> Finding:
 
 
 def idle(case: Case) -> Finding:
-    """Rules for nothing: told where their condition held at no step, or too long to be told."""
-    told = [(rule, one.use) for _, rule, one in _uses(case) if one.use.told]
-    vain = Counter(rule for rule, use in told if not use.occasions)
-    is_noise = len(told) >= FEWEST_USES and vain.total() > MOST_IDLE * len(told)
+    """Rules for nothing: their condition held at no step since they came, or they are too long."""
     room = option(case, "tokens")
-    present = [(j.path, rule) for j in case.journals for rule in j.book.present()]
-    long = [(path, rule.id) for path, rule in present if tokens(rule.text) > room]
+    present = [(j, rule) for j in case.journals for rule in j.book.present()]
+    tried = [(j, rule) for j, rule in present if _chances(j, rule) >= FEWEST_USES]
+    silent = [(j.path, rule.id) for j, rule in tried if not _has_held(j, rule.id)]
+    is_noise = len(silent) > MOST_IDLE * len(tried)
+    long = [(j.path, rule.id) for j, rule in present if tokens(rule.text) > room]
     if long and not is_noise:
-        file = long[0][0]
-        ids = [id for path, id in long if path == file][:MOST_NAMED]
-        numbers = {"long": len(long), "room": room, "ids": ids, **case.named(file)}
+        numbers = {"long": len(long), "room": room, **_first(case, long)}
         return found(True, len(present), "long", **numbers)
-    if len(told) < FEWEST_USES:
-        return unknown(len(told))
-    return found(
-        is_noise,
-        len(told),
-        share=vain.total() / len(told),
-        idle=vain.total(),
-        most=[rule for rule, _ in vain.most_common(MOST_NAMED)],
+    if not tried:
+        return unknown(0)
+    numbers = {"idle": len(silent), "least": FEWEST_USES, **_first(case, silent)}
+    return found(is_noise, len(tried), **numbers)
+
+
+def _chances(journal: Journal, rule: Rule) -> int:
+    """Scored episodes of a rule's scope and type of task since it came."""
+    return sum(
+        one.judged is not None
+        and one.finished > rule.created
+        and one.scope == rule.scope
+        and rule.kind in ("", one.family)
+        for one in journal.attempts
     )
+
+
+def _first(case: Case, rules: Sequence[tuple[Path, str]]) -> dict[str, Any]:
+    """The first file of some rules, and those in it, as far as they are named."""
+    if not rules:
+        return {}
+    file = rules[0][0]
+    ids = [id for path, id in rules if path == file][:MOST_NAMED]
+    return {"ids": ids, "id": ids[0], **case.named(file)}
 
 
 def form(case: Case) -> Finding:

@@ -24,15 +24,14 @@ ENGLISH: Mapping[str, Said] = {
     ),
     "rules-idle": Said(
         "rules in vain",
-        "[[{idle} of {n} told rules had no step at which their condition held]][[ ({share:.0%})]]"
-        "[[; most often {most}]]"
+        "[[spoke at no step of {least} or more episodes since they came: {idle} of {n} rules]]"
         "[[longer than all the room for rules: {long} of {n} rules]][[; there is room for {room} "
         "tokens]]",
         {
             "": Ailment(
-                "Most rules are told where they do not apply.",
-                "Raise overlap of the agent's options, the share of its key words that a goal "
-                "must name.",
+                "The condition of most rules never holds.",
+                "Look at one, and say its condition in words that states show, or retire it: "
+                "jitrl rules show {file:sh}[[ --memory {memory:sh}]] {id}",
             ),
             "long": Ailment(
                 "Some rules are too long ever to be told.",

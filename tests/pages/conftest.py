@@ -64,12 +64,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that keeps rules."""
+    """A run that keeps rules, two of which somebody wrote who was of two minds."""
     out = tmp_path_factory.mktemp("book") / "book"
     run(
         *("run", "--agent", "rulebook", "--attempts", "16", *TOY, "--out", str(out)),
         *("--env-options", '{"tasks": 3, "size": 2}', "--model-options", '{"heeds": 3}'),
     )
+    for order in ("take push0", "do not take push0"):
+        rule = f"When you see protocol0 stage0, {order}"
+        run("rules", "add", str(out / "seed-0.db"), rule, "--scope", "toy")
     return out
 
 

@@ -300,8 +300,9 @@ class RulebookEpisode:
         """A step that was taken without asking: the rules had no part in it."""
         assert self._corrected is not None, "an episode without scores decides each step"
         self._begun().passed()
-        self._is_ahead = False
-        self._shown.over()
+        if self._done is None:  # else it takes the place of the step just decided
+            self._shown.over()
+        self._done, self._is_ahead = None, False
         return self._corrected.unasked(state, proposal, action, reason)
 
     def took(self, action: str) -> None:

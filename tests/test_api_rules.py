@@ -51,6 +51,20 @@ def uses(memory, rule):
     return [one.use for one in memory.store.rule_uses([rule])[rule]]
 
 
+def test_a_step_taken_as_decided_keeps_its_rules_where_notes_were_asked_for_again():
+    with opened(rules={"attempts": 0, "holdout": 0.01}) as memory:
+        rule = plant(memory)
+        with memory.episode(GOAL, scope="mail", key="k") as episode:
+            episode.notes(HERE, TOOLS)
+            action = episode.decide(HERE, dict.fromkeys(TOOLS, 0.0)).action
+            episode.notes(HERE, TOOLS)
+            episode.took(action)
+            episode.finish(outcome=True)
+        (step,) = memory.store.episode("k").steps
+        assert [spoke.rule for spoke in step.decision.notes] == [rule]
+        assert [use.occasions for use in uses(memory, rule)] == [1]
+
+
 def test_rules_alone_make_a_model_that_heeds_them_better():
     with opened(rules=ALONE) as memory:
         live(memory, 16)

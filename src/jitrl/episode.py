@@ -87,8 +87,8 @@ class Episode:
     def notes(self, state: str | State, candidates: Collection[str] | None = None) -> str:
         """Rules for the prompt of this step, in the language of the goal; "" if none is told.
 
-        Which the episode is told was drawn when it began; those are said whose condition holds
-        here. Ask before the model is asked, and then ``decide`` in the same state.
+        Those are said whose condition holds here; whether one is told or held out is settled where
+        it first speaks. Ask before the model is asked, and then ``decide`` in the same state.
 
         Args:
             candidates: Names of all actions that can be taken here, if they are known by now.
@@ -176,8 +176,9 @@ class Episode:
             raise InputError(f"took({action!r}) came at no time between a decision and the next")
         self._agent.took(done)
         decision = self._steps[-1].decision
-        if decision is not None and isinstance(self._agent, RulebookEpisode):
-            decision = replace(decision, notes=self._agent.spoken)
+        spoken = self._agent.spoken if isinstance(self._agent, RulebookEpisode) else ()
+        if decision is not None and spoken:  # none is known once notes were asked for again
+            decision = replace(decision, notes=spoken)
         self._steps[-1] = replace(self._steps[-1], action=done, decision=decision)
 
     @property

@@ -122,16 +122,14 @@ def _is_needed(parameter: inspect.Parameter) -> bool:
 
 
 def _given_as(kind: Kind, option: str) -> str:
-    """How to give an option, where the settings have a place for it."""
-    place = _OPTIONS.get(kind)
-    if place is None:
+    """How to give an option, where the settings have a place for it; "" where they have none."""
+    if kind not in _OPTIONS:
         return ""
-    group, flag = place
-    writes = "; of a model that only writes: --set writer.options." if kind == "models" else ""
-    return (
-        f": give {flag}{option}=…, or set it in [{group}] of jitrl.toml"
-        f"{writes and f'{writes}{option}=…'}"
-    )
+    group, flag = _OPTIONS[kind]
+    said = f": give {flag}{option}=…, or set it in [{group}] of jitrl.toml"
+    if kind == "models":
+        said += f"; of a model that only writes: --set writer.options.{option}=…"
+    return said
 
 
 def _as_list(name: str, value: Any, hint: Any) -> str:

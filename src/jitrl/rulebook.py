@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -109,16 +108,9 @@ def asked(agent: object) -> RulebookEpisode:
 
 
 def at_once(key: str, teach: Callable[[], None]) -> None:
-    """Learn rules of an episode where it is stored; say that it is, if that fails."""
-    with stored(key):
-        teach()
-
-
-@contextmanager
-def stored(key: str) -> Iterator[None]:
-    """Say that an episode is stored where the block fails to make rules of its round."""
+    """Make rules of a stored episode now; say that it is stored, if that fails."""
     try:
-        yield
+        teach()
     except (ModelError, BudgetExceeded) as error:
         error.add_note(
             f"episode {key!r} is stored and judged; the rules of its round are made after the "

@@ -13,6 +13,7 @@ from jitrl.errors import ModelError
 from jitrl.service.adviser import Adviser
 from jitrl.service.desk import Desk
 from jitrl.service.errors import Conflict
+from jitrl.service.lived import ServedEpisode
 from jitrl.service.running import Running
 from jitrl.service.seats import Limits
 from jitrl.types import Rule
@@ -138,6 +139,18 @@ def test_notes_that_came_too_late_were_never_told(tmp_path):
         until(lambda: len(running.episode.steps) == 1)
         over(desk, "k")
         assert uses(desk, rule_id(WRITTEN)) == []
+
+
+def test_an_answer_that_came_too_late_shifts_no_notes_of_later_steps(desk):
+    away, actions = "The list is open.", dict.fromkeys(TOOLS, 0.0)
+    episode = ServedEpisode(desk.memory, GOAL, "mail", "k")
+    episode.decide(away, actions)
+    episode.unaided(away, actions, TOOLS[0], instead=True)
+    said = episode.notes(HERE, TOOLS)
+    episode.decide(HERE, actions)
+    episode.finish(True)
+    assert WRITTEN in said
+    assert desk.memory.store.episode("k").info["notes"] == [[1, said]]
 
 
 def test_notes_that_fail_leave_the_agent_alone(desk, caplog):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from jitrl.integrations.choice import Choice, ExtraCall
-from jitrl.integrations.conversation import Message, Role, Turn
+from jitrl.integrations.conversation import Message, Role, Turn, with_notes
 from jitrl.integrations.interface import Answers, Json
 from jitrl.integrations.tools import Call, Tool
 
@@ -51,11 +51,9 @@ def asked(request: Json, seen: Answers) -> Turn:
 def told(request: Json, notes: str) -> dict[str, Any]:
     """The request with ``notes`` at the end of its instructions."""
     said = list(request.get("messages") or ())
-    heads = [place for place, one in enumerate(said) if one["role"] in ("system", "developer")]
-    if not heads or heads[0] != 0:
+    if not said or said[0]["role"] not in ("system", "developer"):
         return {**request, "messages": [{"role": "system", "content": notes}, *said]}
-    own = said[0].get("content") or ""
-    whole = f"{own}\n\n{notes}" if isinstance(own, str) else [*own, {"type": "text", "text": notes}]
+    whole = with_notes(said[0].get("content") or "", notes, {"type": "text", "text": notes})
     return {**request, "messages": [{**said[0], "content": whole}, *said[1:]]}
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from jitrl.integrations.tools import Call, Tool
 from jitrl.types import STAGE, State
@@ -71,6 +71,15 @@ class Turn:
 
 StateOf = Callable[[Sequence[Message]], "State | str"]
 """A state from the messages so far."""
+
+
+def with_notes(content: Any, notes: str, block: Any) -> Any:
+    """The content of a message, a text or blocks, with notes at its end.
+
+    Args:
+        block: The notes as a block of the framework.
+    """
+    return f"{content}\n\n{notes}" if isinstance(content, str) else [*content, block]
 
 
 def masked(text: str) -> str:

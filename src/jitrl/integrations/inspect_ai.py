@@ -17,6 +17,7 @@ from weakref import WeakSet
 from jitrl.api import JitRL
 from jitrl.errors import MissingExtra
 from jitrl.integrations.choice import Choice, ExtraCall
+from jitrl.integrations.conversation import with_notes
 from jitrl.integrations.guide import Guide, GuidedEpisode
 from jitrl.integrations.inspect_turns import (
     SUBMIT,
@@ -208,8 +209,7 @@ def _told(messages: list[ChatMessage], notes: str) -> list[ChatMessage]:
         return messages
     if not messages or not isinstance(messages[0], ChatMessageSystem):
         return [ChatMessageSystem(content=notes), *messages]
-    own = messages[0].content
-    whole = f"{own}\n\n{notes}" if isinstance(own, str) else [*own, ContentText(text=notes)]
+    whole = with_notes(messages[0].content, notes, ContentText(text=notes))
     return [messages[0].model_copy(update={"content": whole}), *messages[1:]]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from jitrl.errors import MissingExtra
 from jitrl.integrations.choice import Choice, ExtraCall
-from jitrl.integrations.conversation import Message, Turn
+from jitrl.integrations.conversation import Message, Turn, with_notes
 from jitrl.integrations.guide import Guide, GuidedEpisode
 from jitrl.integrations.tools import Call, Tool
 
@@ -95,13 +95,11 @@ def _told(request: ModelRequest, episode: GuidedEpisode) -> ModelRequest:
     notes = episode.notes(lambda: _turn(request))
     if not notes:
         return request
-    given = request.system_message
-    blocks = [{"type": "text", "text": notes}]
-    if given is None:
+    own = request.system_message
+    if own is None:
         return request.override(system_message=SystemMessage(notes))
-    own = given.content
-    whole = f"{own}\n\n{notes}" if isinstance(own, str) else [*own, *blocks]
-    return request.override(system_message=given.model_copy(update={"content": whole}))
+    whole = with_notes(own.content, notes, {"type": "text", "text": notes})
+    return request.override(system_message=own.model_copy(update={"content": whole}))
 
 
 def _turn(request: ModelRequest, response: ModelResponse | None = None) -> Turn:

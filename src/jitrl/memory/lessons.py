@@ -19,7 +19,7 @@ import numpy as np
 
 from jitrl.core import transfer
 from jitrl.core.features import Feature, SiteMap, Situation, features, goal_of
-from jitrl.core.readings import readings as told_in
+from jitrl.core.readings import readings
 from jitrl.core.transfer import Choice, Design
 from jitrl.memory.paths import Path, loops, path
 from jitrl.memory.precedents import Precedent, kind_of
@@ -238,7 +238,7 @@ class Lessons:
         found: dict[str, str] = {}
         for key in dict.fromkeys(idle.values()):
             other = self._journal(key)
-            for step, text in reversed(told_in(other.info, len(other.steps))):
+            for step, text in reversed(readings(other.info, len(other.steps))):
                 action = other.steps[step].action
                 if idle.get(action) == key:
                     found[action] = text
@@ -261,10 +261,9 @@ class Lessons:
         if len(known) < _FEWEST:
             return None
         outlines = [outline for _, outline in known]
-        readings = {b.task: self._readings(outline, b.idle) for b, outline in known}
+        told = {b.task: self._readings(outline, b.idle) for b, outline in known}
         self._precedents = {
-            b.path.episode: self._precedent(outline, b.path, readings[b.task])
-            for b, outline in known
+            b.path.episode: self._precedent(outline, b.path, told[b.task]) for b, outline in known
         }
         precedents = self._precedents.values()
         goals = [goal_of(one.goal).tokens for one in precedents]
@@ -282,7 +281,7 @@ class Lessons:
             telling=telling,
             unheard=math.log(len(goals) + 2) + 0.1,
             paths=tuple(b.path for b, _ in known),
-            readings=readings,
+            readings=told,
             temperature=self._temperature,
         )
         design = Design([one.block(unfitted.site, unfitted.tells) for one in precedents])

@@ -10,7 +10,7 @@ from jitrl.service.calls import Answer, Call, Noted
 from jitrl.service.ids import LONGEST, decision_id, episode_id
 from jitrl.service.running import SELF
 from jitrl.service.seats import Seat
-from jitrl.types import LARGEST, Basis, EpisodeStatus, Mode, Row, RowStatus
+from jitrl.types import LARGEST, Basis, EpisodeStatus, Mode, Row, RowStatus, State
 
 CANDIDATES = 1000
 """Most candidates of a decision, and most other actions that may join."""
@@ -145,6 +145,11 @@ class Out(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def plain(state: State) -> dict[str, str]:
+    """A state as it is answered."""
+    return {"text": state.text, "context": state.context, "place": state.place}
+
+
 class EpisodeOut(Out):
     """An episode. ``id`` is for addresses, ``key`` is what it was started with.
 
@@ -264,11 +269,7 @@ class RowOut(Out):
             step=row.step,
             task=row.task,
             scope=row.scope,
-            state={
-                "text": row.state.text,
-                "context": row.state.context,
-                "place": row.state.place,
-            },
+            state=plain(row.state),
             action=row.action,
             reward=row.reward,
             ret=row.ret,

@@ -128,12 +128,12 @@ class Call:
             self._is_over = True
         self.future.set_exception(error)
 
-    def run(self, episode: ServedEpisode, note: Callable[[int], None], notes: str = "") -> None:
+    def run(self, episode: ServedEpisode, keep: Callable[[int], None], notes: str = "") -> None:
         """Decide, and write the step down as it is answered, before it is.
 
         Args:
-            note: Is told the number of a step to be kept.
-            notes: What the answer says of rules.
+            keep: Keeps the step of a number.
+            notes: The rules that the answer says.
 
         Raises:
             JitRLError: If the step could not be written down; the call is answered.
@@ -142,7 +142,7 @@ class Call:
         if not self._is_over:
             decision = self._decided(episode)
             if decision is not None:
-                note(step)
+                keep(step)
                 answer = Answer(step, decision.action, decision=decision, notes=notes)
                 if self.answer(answer):
                     return
@@ -151,7 +151,7 @@ class Call:
             episode.unaided(
                 self.state, self.candidates, self.own, scorer=self.scorer, instead=written
             )
-            note(step)
+            keep(step)
         finally:
             self.answer(Answer(step, self.own, "error"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from jitrl import given
 from jitrl.agents.rulebook.book import RulebookEpisode
@@ -20,9 +20,10 @@ class ServedEpisode(Episode):
 
     _is_heard = False  # whether notes of it have arrived
 
-    def note(self, state: str | State, actions: Collection[str]) -> str:
-        """As ``notes``; "" where the memory has no rules."""
-        return "" if self._jitrl.book is None else self.notes(state, actions)
+    @property
+    def has_rules(self) -> bool:
+        """Whether the memory has a rulebook, so that ``notes`` may be asked for."""
+        return self._jitrl.book is not None
 
     def heard(self, is_heard: bool) -> None:
         """Whether the notes just made arrived; if none ever did, nothing was told."""

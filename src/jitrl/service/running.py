@@ -84,16 +84,16 @@ class Running:
             raise Conflict(f"episode {key!r} is over; start another one")
         if step is not None and step != taken:
             raise Conflict(f"step {step} of {key!r} is not the next one, {taken}")
-        notes = self._said(state, actions)
+        notes = self._rules(state, actions)
         if notes is None:
             return Noted(taken, degraded="error")
         self.episode.heard(True)
         return Noted(taken, notes, self.episode.told if notes else ())
 
-    def _said(self, state: State, actions: Collection[str]) -> str | None:
+    def _rules(self, state: State, actions: Collection[str]) -> str | None:
         """The rules told here; ``None`` where something failed, which is logged."""
         try:
-            notes = self.episode.note(state, actions)
+            notes = self.episode.notes(state, actions) if self.episode.has_rules else ""
         except Exception:  # noqa: BLE001 - whatever it is, the agent goes on
             _log.exception("notes failed key=%s", self.episode.key)
             return None
@@ -140,16 +140,16 @@ class Running:
         notes = ""
         if call.notes:
             actions = call.allowed or [c.action for c in call.candidates]
-            notes = self._said(call.state, actions) or ""
+            notes = self._rules(call.state, actions) or ""
         try:
-            call.run(self.episode, self._note, notes)
+            call.run(self.episode, self._keep, notes)
         except JitRLError:
             self._is_lossy = True
             _log.exception("step lost key=%s step=%d", self.episode.key, len(taken))
         if call.notes and call.future.done():
             self.episode.heard(call.future.result().decision is not None)
 
-    def _note(self, number: int) -> None:
+    def _keep(self, number: int) -> None:
         if self._journal is not None:
             step = self.episode.steps[number]
             if step.decision is not None:
@@ -162,7 +162,7 @@ class Running:
             InputError: As that of an episode.
         """
         self.episode.took(action)
-        self._note(len(self.episode.steps) - 1)
+        self._keep(len(self.episode.steps) - 1)
 
     def summed(self, outcome: Outcome | None) -> Outcome:
         """The outcome, with what the agent said of itself before if it is its own, too.

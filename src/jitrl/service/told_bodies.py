@@ -10,7 +10,7 @@ from pydantic import Field
 
 from jitrl.analysis.notes import Heard
 from jitrl.analysis.rulebook import Shown
-from jitrl.service.bodies import CANDIDATES, In, Name, Out, Page, Step, Where
+from jitrl.service.bodies import CANDIDATES, In, Name, Out, Page, Step, Where, plain
 from jitrl.service.calls import Noted
 from jitrl.service.desk import Desk
 from jitrl.service.ids import decision_id, episode_id
@@ -171,11 +171,7 @@ class DecisionOut(Out):
             step=step,
             task=found.task,
             scope=found.scope,
-            state={
-                "text": found.state.text,
-                "context": found.state.context,
-                "place": found.state.place,
-            },
+            state=plain(found.state),
             action=found.action,
             decision=made,
             rules=[HeardOut.of(one) for one in desk.heard(found)],

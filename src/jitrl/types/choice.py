@@ -132,7 +132,7 @@ class Spoken(NamedTuple):
     Attributes:
         rule: Its id.
         told: Whether it stood in the prompt; else it was held out.
-        chance: That it would, drawn once for the episode.
+        chance: That it would; settled where it first spoke in the episode, and not again.
         obeyed: Whether what was done is as it says; ``None`` where nobody can tell.
     """
 

@@ -1,10 +1,10 @@
 """Agent ``rulebook``: what to do in sentences, drawn from attempts, told in later ones, and tested.
 
-One episode: the rules that fit its task are fetched, each is told or held out by a logged draw,
-and those whose condition holds at a step stand in the prompt of that step. When a round of attempts
-at a task is over, its best are compared with its worst and rules are distilled of them; the gates
-decide which come in and which go. With ``scores`` the choice is that of the agent ``jitrl`` too,
-and where that one acts without its memory, nothing is told either.
+One episode: the rules that fit its task are fetched, and those whose condition holds at a step
+speak there; by a logged draw where it first speaks, each is told in the prompt or held out. When a
+round of attempts at a task is over, its best are compared with its worst and rules are distilled of
+them; the gates decide which come in and which go. With ``scores`` the choice is that of the agent
+``jitrl`` too, and where that one acts without its memory, nothing is told either.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ class RulebookEpisode:
         self._shown = Shown()
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
-        """The episode starts: which rules may be told is looked up, and their draws are made."""
+        """The episode starts: the rules that may be told are looked up, each with its draw."""
         self._task, self._rng, self._shown = task, rng, Shown()
         seen = [] if self._until is None else [self._until]
         agent, is_alone = self._agent, False
@@ -300,8 +300,9 @@ class RulebookEpisode:
         """A step that was taken without asking: the rules had no part in it."""
         assert self._corrected is not None, "an episode without scores decides each step"
         self._begun().passed()
-        self._is_ahead = False
-        self._shown.over()
+        if self._done is None:  # else it takes the place of the step just decided
+            self._shown.over()
+        self._done, self._is_ahead = None, False
         return self._corrected.unasked(state, proposal, action, reason)
 
     def took(self, action: str) -> None:

@@ -199,8 +199,8 @@ SAID: dict[str, tuple[str, str]] = {
     ),
     "term.rule_held": ("held out (rules)", "留出（规则）"),
     "term.rule_held.is": (
-        "Episodes that the rule fitted, and that were not told it, by the same draw.",
-        "规则适用、但同样由抽签决定不告知的回合。",
+        "Episodes in which its condition held, and that were not told it, by the same draw.",
+        "规则的条件成立过、但由同一次抽签决定不告知的回合。",
     ),
     "term.effect": ("effect", "效果"),
     "term.effect.is": (

@@ -8,6 +8,7 @@ import pytest
 import jitrl
 from jitrl.core.sentences import rule_id
 from jitrl.errors import ConfigError, InputError, ModelError
+from jitrl.purging import purged
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Rule
 
@@ -318,9 +319,38 @@ def test_a_model_that_cannot_write_rules_leaves_the_episode_stored_and_its_round
         assert [rule.text for rule in memory.store.rules()] == [RIGHT]
 
 
+def test_an_episode_begins_though_the_model_that_writes_rules_is_down(tmp_path):
+    path = tmp_path / "m.db"
+    with opened(path, rules=ALONE) as memory:
+        learning = memory.book.learning
+        learning.distiller = replace(learning.distiller, writer=Down())
+        with pytest.raises(ModelError):
+            live(memory, 4)
+    with opened(path, rules=ALONE) as memory:
+        learning = memory.book.learning
+        learning.distiller = replace(learning.distiller, writer=Down())
+        with memory.episode("Another task", scope="mail") as episode:
+            episode.decide(HERE, dict.fromkeys(TOOLS, 0.0))
+            episode.finish(outcome=True)
+        assert memory.store.head() > 4
+
+
+def test_what_used_a_rule_that_was_purged_meanwhile_is_stored_without_it():
+    with opened(rules={"attempts": 0, "holdout": 0.01}) as memory:
+        gone, kept = plant(memory, author="model"), plant(memory, "When the mail is open, greet")
+        with memory.episode(GOAL, scope="mail", key="e") as episode:
+            assert episode.notes(HERE, TOOLS)
+            episode.decide(HERE, dict.fromkeys(TOOLS, 0.0))
+            assert purged(memory.store, [f"text={WRITTEN}"])
+            episode.finish(outcome=True)
+        assert gone not in {rule.id for rule in memory.store.rules()}
+        assert [use.episode for use in uses(memory, kept)] == ["e"]
+
+
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
+        ({1: 2}, "rules has the option 1; names of options are texts"),
         ("yes", "rules is 'yes'; it must be True, False, or options"),
         ({"tolled": 3}, "no option 'tolled'.*did you mean 'told'"),
         ({"holdout": 0.0}, "holdout is 0.0"),

@@ -22,6 +22,15 @@ def test_what_was_seen_is_kept_without_secrets_whatever_is_redacted_elsewhere(tm
     assert b"4111 1111" not in path.read_bytes()
 
 
+@pytest.mark.parametrize("seen", ["x" * 2_000_000, "half \ud800 a pair"])
+def test_what_was_seen_never_costs_a_decision(seen):
+    with jitrl.open(":memory:") as memory:
+        with memory.episode("answer", key="e") as episode:
+            assert episode.decide("a ticket", {"look": 0.0}, seen=seen).action == "look"
+            episode.finish(True)
+        assert len(memory.store.episode("e").info["pages"][0]) < 2100
+
+
 def test_a_long_page_loses_its_middle_and_no_half_of_a_secret_is_left():
     with jitrl.open(":memory:") as memory:
         with memory.episode("answer", key="e") as episode:

@@ -37,6 +37,9 @@ class Observed:
         Raises:
             InputError: If it is no text.
         """
+        if isinstance(seen, str):  # no text that is read by people alone may cost a decision
+            seen = seen.encode("utf-8", "replace").decode()
+            seen = seen if len(seen) <= _LONGEST else seen[: _LONGEST // 2] + seen[-_LONGEST // 2 :]
         text = _masked(self._clean(given.text(seen, "seen", _LONGEST)))
         self._seen.pop(step, None)
         if text:

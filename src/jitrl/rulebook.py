@@ -63,6 +63,8 @@ def opened(
             'rules={"told": 5}'
         )
     options: dict[str, Any] = {} if rules is True else dict(rules)
+    if wrong := [name for name in options if not isinstance(name, str)]:
+        raise ConfigError(f"rules has the option {wrong[0]!r}; names of options are texts")
     for name, own in _OF_THE_MEMORY.items():
         if name in options:
             raise ConfigError(

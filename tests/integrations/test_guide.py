@@ -494,7 +494,7 @@ def played(guide, number, right):
     return choice
 
 
-@pytest.mark.parametrize("writes", [["settle"], True])
+@pytest.mark.parametrize("writes", [["settle"], ["*"], True])
 def test_a_tool_that_writes_is_not_tried_out_but_taken_once_two_episodes_bear_it_out(
     memory, writes
 ):

@@ -76,8 +76,7 @@ def proxy(
     merge(flags, setting, "--set")
     settings = config.load(flags)
     with JitRL(memory, settings.memory, model=settings) as opened:
-        writing = "*" in (writes or ()) or writes or ()
-        guide = Guide(opened, scope=scope, unforced=unforced or (), writes=writing)
+        guide = Guide(opened, scope=scope, unforced=unforced or (), writes=writes or ())
         made = app(guide, upstream, accept={*SELF_SAID, *(accept or ())}, idle=idle)
         with _listening(host, port) as listening:
             name = f"[{host}]" if ":" in host else host

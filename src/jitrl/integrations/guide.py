@@ -47,9 +47,9 @@ class Guide:
         values: Tool → argument → values, for arguments that are part of the choice though their
             schema does not list their values.
         unforced: Tools that the memory never turns a choice to; the model may call them itself.
-        writes: Tools that change something, all with ``True``. The memory does not try them out: it
-            turns a choice to one that two trusted episodes took in states like this one (settings
-            ``admission.support`` and ``admission.write``).
+        writes: Tools that change something, all with ``True`` or ``*``. The memory does not try
+            them out: it turns a choice to one that two trusted episodes took in states like this
+            one (settings ``admission.support`` and ``admission.write``).
         observed: Whether the journal keeps what the model was shown last at each turn: the task and
             results of tools, redacted and cut; else only the masked state is kept.
         score: Logits of the actions; if not given, the model's own action has probability ``p0``

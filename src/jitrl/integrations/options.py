@@ -76,10 +76,11 @@ def checked(
             raise ConfigError(f"{name} is {given[name]!r}; it must be a function")
     if not isinstance(given["scope"], str):
         raise ConfigError(f"scope is {given['scope']!r}; it must be a text")
+    tools = frozenset() if writes is True else _tools(writes or (), "writes", ", or True for all")
     return Options(
         values=listed(values or {}),
         unforced=_tools(unforced, "unforced", ""),
-        writes=None if writes is True else _tools(writes or (), "writes", ", or True for all"),
+        writes=None if writes is True or "*" in tools else tools,
         **given,
     )
 

@@ -18,6 +18,8 @@ from jitrl.stores import writes
 from jitrl.stores.records import RuleRecord
 from jitrl.types import RULE_STATUSES, Contrast, Rule, RuleStatus, RuleUse
 
+_LONGEST_SCOPE = 10_000  # as of an episode
+
 
 def add(
     db: sqlite3.Connection,
@@ -206,6 +208,11 @@ def check_rule(rule: Rule) -> None:
         raise InputError(
             f"rule {rule.id!r}: the id of {rule.text!r} is {rule_id(rule.text)!r}; "
             "use core.sentences.rule_id"
+        )
+    if len(rule.scope) > _LONGEST_SCOPE:
+        raise InputError(
+            f"rule {rule.id!r}: its scope has {len(rule.scope)} characters; no episode's has more "
+            f"than {_LONGEST_SCOPE}, so it would be told to none"
         )
     if rule.id in rule.parents:
         raise InputError(f"rule {rule.id!r} stands for itself; parents are other rules")

@@ -130,7 +130,7 @@ class RulesContract(ABC):
             replace(rule, entry=1.5),
             replace(rule, entry=math.nan),
             replace(rule, author=""),
-            replace(rule, scope="\ud800"),
+            *(replace(rule, scope=scope) for scope in ("\ud800", "x" * 10_001)),
             replace(rule, status="lost"),  # type: ignore[arg-type]
             replace(rule, evidence=("nothing",)),
         )

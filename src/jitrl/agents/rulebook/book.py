@@ -33,7 +33,17 @@ from jitrl.errors import ConfigError, InputError
 from jitrl.ports import Embedder, Evaluator, Receipt, Writer
 from jitrl.ports.replay import Replays
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Decision, Episode, Prompt, Proposal, RuleStatus, Spoken, State, Task
+from jitrl.types import (
+    Decision,
+    Episode,
+    Prompt,
+    Proposal,
+    RuleStatus,
+    RuleUse,
+    Spoken,
+    State,
+    Task,
+)
 
 NAME = "rulebook"
 _LEAST_HELD = 0.01  # share of uses without which no effect is ever known
@@ -227,6 +237,7 @@ class RulebookEpisode:
         self._done: tuple[str, tuple[str, ...]] | None = None
         self._is_ahead = False  # whether notes were asked for the step to come
         self._taught: Task | None = None
+        self._used: list[str] = []
         self._shown = Shown()
 
     def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
@@ -341,9 +352,18 @@ class RulebookEpisode:
         more = {ROUND: agent.learning.attempts, **self._shown.plain()}
         episode = replace(episode, info={**episode.info, **more})
         judgment, rows, why = agent.memory.judged(episode)
-        receipt = agent.store.commit(episode, judgment, rows, told.uses(episode.key))
+        uses = self._uses(told, episode.key)
+        receipt = agent.store.commit(episode, judgment, rows, uses)
         self._taught = self._task if rows and not (why or receipt.duplicate) else None
+        self._used = [use.rule for use in uses]
         return receipt if receipt.duplicate else replace(receipt, objection=why)
+
+    def _uses(self, told: Told, key: str) -> tuple[RuleUse, ...]:
+        """What is logged; nothing of rules that were purged since."""
+        uses = told.uses(key)
+        known = self._agent.store.rules(scope=self._task.scope) if uses else ()
+        there = {rule.id for rule in known}
+        return tuple(use for use in uses if use.rule in there)
 
     def teach(self) -> None:
         """Let the book learn of the episode that was committed, if it can be learned from.
@@ -354,7 +374,7 @@ class RulebookEpisode:
         """
         task, self._taught = self._taught, None
         if task is not None:
-            self._agent.learning.after(task, self._begun().spoke)
+            self._agent.learning.after(task, self._used)
 
     def _count(self) -> None:
         """Count what was done at the last step for the rules that spoke there."""

@@ -105,10 +105,11 @@ class Learning:
         """Learn, once, what processes that ended left to be learned of their episodes.
 
         These are the gates for the newest episode, if nothing was written after it, and the rounds
-        that are owed at any task. It may take minutes; other threads wait until it is done.
+        that are owed at any task. It may take minutes; other threads wait until it is done. Where a
+        model cannot be asked, that is logged, and the round stays owed.
 
         Raises:
-            ConfigError, BudgetExceeded, ModelError: As ``after``; then it is still to do.
+            ConfigError, BudgetExceeded: As ``after``; then it is still to do.
         """
         with self._resuming:
             if not self._is_resumed:
@@ -124,7 +125,10 @@ class Learning:
                 newest[change.rows[0].scope, change.rows[0].task] = change.episode
         for key in newest.values():
             if key == last:
-                self.again(key)
+                try:
+                    self.again(key)
+                except ModelError as error:
+                    _log.warning("what episode=%s teaches is still owed: %s", key, error)
                 continue
             task = _task_of(self.store.episode(key))
             attempts = self._journal.past(task.scope, task=task.id).episodes

@@ -171,11 +171,6 @@ class Told:
         told = [said.line.format(rule=at.text) for line, at in self._now if line.told]
         return "\n".join([said.told, *dict.fromkeys(told)]) if told else ""
 
-    @property
-    def spoke(self) -> list[str]:
-        """Ids of the rules whose condition held at a step so far."""
-        return [line.rule.id for line in self.lines if line.chance is not None]
-
     def _draw(self, lines: Sequence[Line]) -> None:
         chances = self._chances([line.rule for line in lines]) if lines else {}
         for line in lines:

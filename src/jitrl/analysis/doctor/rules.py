@@ -116,7 +116,7 @@ def _first(case: Case, rules: Sequence[tuple[Path, str]]) -> dict[str, Any]:
         return {}
     file = rules[0][0]
     ids = [id for path, id in rules if path == file][:MOST_NAMED]
-    return {"ids": ids, "id": ids[0], **case.named(file)}
+    return {"ids": ids, **case.named(file)}
 
 
 def form(case: Case) -> Finding:

@@ -29,8 +29,8 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "大多数规则的条件从未成立。",
-                "看看其中一条，用状态里出现的词改写它的条件，或停用它："
-                "jitrl rules show {file:sh}[[ --memory {memory:sh}]] {id}",
+                "停用它们，并用状态里出现的词说出它们的条件：jitrl rules retire {file:sh}"
+                "[[ --memory {memory:sh}]] {ids:ids} --reason silent",
             ),
             "long": Ailment(
                 "有些规则太长，永远不会被告知。",

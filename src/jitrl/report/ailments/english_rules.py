@@ -30,8 +30,8 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "The condition of most rules never holds.",
-                "Look at one, and say its condition in words that states show, or retire it: "
-                "jitrl rules show {file:sh}[[ --memory {memory:sh}]] {id}",
+                "Retire them, and say their conditions in words that states show: jitrl rules "
+                "retire {file:sh}[[ --memory {memory:sh}]] {ids:ids} --reason silent",
             ),
             "long": Ailment(
                 "Some rules are too long ever to be told.",

@@ -188,7 +188,7 @@ def test_a_memory_of_the_library_is_explained_under_the_settings_it_was_used_wit
     done = jitrl("explain", "m.db", "two#0", "--set", "memory.preset=paper-web", "--json")
     assert done.data["without"][0]["episode"] == "one"
     other = jitrl("explain", "m.db", "two#0")
-    assert (other.code, "made under rule" in other.err) == (3, True)
+    assert (other.code, "made under update rule" in other.err) == (3, True)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

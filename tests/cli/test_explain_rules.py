@@ -5,6 +5,7 @@ import pytest
 import jitrl as package
 from jitrl.cli.explain.words import LANGUAGES
 from jitrl.core.sentences import rule_id
+from jitrl.language import singular
 from jitrl.types import Rule
 
 TEXT = "When the mail is open, attach sheet"
@@ -62,3 +63,45 @@ def test_a_decision_of_the_agent_rulebook_is_explained_with_its_rules(jitrl):
     data = jitrl("explain", "r", id, "--json").data
     assert [one["id"] for one in data["rules"]] == [one.rule for one in notes]
     assert data["is_changed"] is False
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_model_that_was_told_rules_is_not_called_alone(jitrl, lang):
+    asked = ["run", "--agent", "rulebook", "--attempts", "24", "--env", "toy", "--out", "r"]
+    asked += ["--env-options", '{"tasks": 3, "size": 2}', "--model", "scripted"]
+    assert jitrl(*asked, "--model-options", '{"heeds": 3}').code == 0
+    from jitrl.stores.sqlite import SQLiteStore
+
+    with SQLiteStore("r/seed-0.db", readonly=True) as store:
+        made = {one.id: one.decision for one in store.decisions()}
+    words, seen = LANGUAGES[lang], set()
+    for id, decision in made.items():
+        n = sum(one.told for one in decision.notes)
+        is_drawn = decision.action != decision.unaided
+        if (kind := (n, bool(decision.notes), is_drawn)) in seen:
+            continue
+        seen.add(kind)
+        shown = " ".join(jitrl("explain", "r", id, "--lang", lang).err.split())
+        said = words.off_told if n else words.off_none if decision.notes else words.off
+        assert singular(said.format(n)) in shown
+        label = singular(words.advised.format(n)) if n else words.alone
+        assert f"{label} {decision.unaided}" in shown
+        assert f"{words.done_here} {decision.action}" in shown
+        assert (words.drawn in shown) == is_drawn
+        assert words.turned not in shown
+        assert not (lang == "zh" and "off" in shown)
+    assert {n > 0 for n, _, _ in seen} == {is_drawn for _, _, is_drawn in seen} == {True, False}
+
+
+def test_why_a_memory_had_no_say_is_told_in_chinese_words(jitrl):
+    with package.open("m.db", holdout=0.5) as memory:
+        for n in range(12):
+            with memory.episode("t", key=f"e{n}") as episode:
+                episode.decide("a page", {"left": 0.0, "right": 0.1})
+                episode.finish(True)
+        reasons = {memory.store.decision(f"e{n}#0").decision.reason: n for n in range(12)}
+    assert {"empty", "holdout"} <= set(reasons)
+    for reason in ("empty", "holdout"):
+        shown = jitrl("explain", "m.db", f"e{reasons[reason]}#0", "--lang", "zh").err
+        assert LANGUAGES["zh"].silent.format(LANGUAGES["zh"].reasons[reason]) in shown
+        assert reason not in shown

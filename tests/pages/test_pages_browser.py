@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jitrl.core.sentences import rule_id
 from jitrl.envs.browser.chromium import installed
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -23,6 +24,8 @@ PLACES = {
     "memory": "/p/support.db/memory",
     "row": "/p/support.db/row?id=5",
     "rules": "/p/book/rules",
+    "rule": f"/p/book/rule?id={rule_id('When you see protocol0 stage0, take push0')}",
+    "decisions with rules": "/p/book/decisions?show=told",
     "evaluator": "/p/jitrl/evaluator",
     "cost": "/p/jitrl/cost",
     "doctor": "/p/jitrl/doctor",

@@ -8,6 +8,7 @@ import pytest
 
 import jitrl
 from jitrl.analysis.explain import carrying, causes, unaided
+from jitrl.core.sentences import rule_id
 from jitrl.service.pages.router import POSTED, VIEWS
 from jitrl.service.pages.words import SAID
 from jitrl.service.pages.words.terms import OF
@@ -33,14 +34,14 @@ USED = {
     "logit": r"\blogit\b",
     "value": r"\bV\b",
     "quarantined": r"\bquarantine|隔离",
-    "retired": r"\bretired\b|撤下",
+    "retired": r"\bretired\b|撤下|停用",
     "band": r"\bbands?\b|色带",
     "threshold": r"\bthreshold\b|阈值",
     "scorer": r"\bscorers\b|打分器",
     "neighbor": r"\bneighbors?\b|邻居",
 }
 """Term to how it looks where it is used."""
-EITHER = {"told": "rule_told", "held": "rule_held"}
+EITHER = {"told": "rule_told", "held": "rule_held", "retired": "rule_retired"}
 
 PLACES = {
     "curve": "/p/support.db/curve",
@@ -51,6 +52,7 @@ PLACES = {
     "memory": "/p/support.db/memory",
     "row": "/p/support.db/row?id=5",
     "rules": "/p/book/rules",
+    "rule": f"/p/book/rule?id={rule_id('When you see protocol0 stage0, take push0')}",
     "evaluator": "/p/jitrl/evaluator",
     "cost": "/p/jitrl/cost",
     "doctor": "/p/jitrl/doctor",

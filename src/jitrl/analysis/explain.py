@@ -78,6 +78,16 @@ def unaided(decision: Decision) -> Weighed:
     return next(c for c in decision.candidates if c.action == decision.unaided)
 
 
+def told(decision: Decision) -> int:
+    """How many rules stood in the prompt of a decision; its prior is of a model that read them."""
+    return sum(one.told for one in decision.notes)
+
+
+def has_scores(decision: Decision) -> bool:
+    """Whether a memory corrects scores where it was made, be it that it held nothing."""
+    return decision.reason not in ("off", "static", "weights")
+
+
 def is_shadow(decision: Decision) -> bool:
     """Whether the memory computed a choice that was not followed."""
     return decision.mode == "shadow" and decision.reason in ("", "empty")

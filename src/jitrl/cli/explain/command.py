@@ -93,7 +93,7 @@ def _same_rule(decision: Decision, rule: UpdateRule) -> None:
     """Refuse what cannot be explained, with what to do about it on this command line."""
     if decision.rule != rule.digest:
         raise ConfigError(
-            f"the decision was made under rule {decision.rule}, the settings in force give "
+            f"the decision was made under update rule {decision.rule}, the settings in force give "
             f"{rule.digest}; give those of that time: --set memory.preset=NAME, and "
             "--set memory.rule=NAME=VALUE,… for what was changed in it"
         )

@@ -99,18 +99,32 @@ def _choice(of: Explanation, mine: Weighed, rule: UpdateRule, words: Words) -> R
         table.add_row(words.context, Text(of.state.context))
     where = of.state.text.partition("\n")[0]
     table.add_row(words.place, Text(" · ".join(filter(None, (where, of.state.place)))))
-    table.add_row(words.alone, Text(f"{own.action}  {own.prior:.0%}"))
-    is_changed = mine.action != own.action
-    end = words.turned if is_changed else words.same
+    told, is_off = views.told(decision), decision.reason == "off"
+    label = singular(words.advised.format(told)) if told else words.alone
+    table.add_row(label, Text(f"{own.action}  {own.prior:.0%}"))
+    is_other = mine.action != own.action
+    is_changed = is_other and decision.reason in ("", "weights")
+    end = words.turned if is_changed else words.drawn if is_other else words.same
     chosen = Text(f"{mine.action}  {mine.probability:.0%}", style="bold")
-    table.add_row(words.memory, chosen.append(f"  ← {end}", style="green" if is_changed else "dim"))
+    chosen.append(f"  ← {end}", style="green" if is_changed else "dim")
+    table.add_row(words.done_here if is_off else words.memory, chosen)
     if views.is_shadow(decision):
         table.add_row("", Text(words.shadow.format(decision.action, mine.action)))
     if is_changed and not decision.reason:
         table.add_row("", Text(words.because[views.why(decision, rule, mine)]))
     elif decision.reason:
-        table.add_row("", Text(words.silent.format(decision.reason)))
+        table.add_row("", Text(_silence(decision, words)))
     return table
+
+
+def _silence(decision: Decision, words: Words) -> str:
+    """Why the memory had no say; where scores are off, what rules were told in their place."""
+    if decision.reason != "off":
+        return words.silent.format(words.reasons.get(decision.reason, decision.reason))
+    if not decision.notes:
+        return words.off
+    told = views.told(decision)
+    return singular(words.off_told.format(told)) if told else words.off_none
 
 
 def _limits(decision: Decision, words: Words) -> list[RenderableType]:

@@ -16,12 +16,19 @@ class Words:
     context: str
     place: str
     alone: str
+    advised: str
     memory: str
     shadow: str
     turned: str
     same: str
     because: dict[Why, str]
     silent: str
+    reasons: dict[str, str]
+    off: str
+    off_told: str
+    off_none: str
+    drawn: str
+    done_here: str
     candidate: str
     prior: str
     visits: str
@@ -73,6 +80,7 @@ ENGLISH = Words(
     context="context",
     place="page",
     alone="the model alone",
+    advised="the model, told {0} rules",
     memory="with its memory",
     shadow="shadow: took {0}; the memory would take {1}",
     turned="turned round",
@@ -83,6 +91,18 @@ ENGLISH = Words(
         "lessons": "How other tasks were solved outweighed the model.",
     },
     silent="The memory had no say: {0}.",
+    reasons={
+        "empty": "nothing like it is remembered",
+        "holdout": "this episode is held out",
+        "static": "the agent has none",
+        "weights": "weights were trained instead",
+        "degraded": "it could not be asked, or not in time",
+    },
+    off="Scores are off: the choice is the model's own.",
+    off_told="Scores are off; the model was told {0} rules.",
+    off_none="Scores are off; no rule was told.",
+    drawn="drawn",
+    done_here="taken",
     candidate="candidate",
     prior="p before",
     visits="tries",
@@ -145,6 +165,7 @@ CHINESE = Words(
     context="上下文",
     place="页面",
     alone="仅模型",
+    advised="模型（已告知 {0} 条规则）",
     memory="加上记忆",
     shadow="影子模式：采用了 {0}；记忆会选择 {1}",
     turned="被记忆改变",
@@ -155,6 +176,18 @@ CHINESE = Words(
         "lessons": "其他任务的成功做法压过了模型的偏好。",
     },
     silent="记忆没有参与：{0}。",
+    reasons={
+        "empty": "没有相似的记忆",
+        "holdout": "本回合为留出对照",
+        "static": "该智能体没有记忆",
+        "weights": "改为训练权重",
+        "degraded": "未能询问记忆，或未能及时得到回答",
+    },
+    off="分数修正已关闭：选择由模型自己作出。",
+    off_told="分数修正已关闭；告知了模型 {0} 条规则。",
+    off_none="分数修正已关闭；没有告知规则。",
+    drawn="由抽签选出",
+    done_here="已采用",
     candidate="候选动作",
     prior="之前概率",
     visits="尝试",
@@ -198,11 +231,11 @@ CHINESE = Words(
     none="没有被记忆改变的决策",
     rules="在此处适用的规则",
     rules_note="概率：在本回合中告知它的概率。效果：告知与留出的平均得分之差，"
-    "带每次查看时都成立的 90% 界限，按现在所知。",
+    "带每次查看时都成立的 90% 上下界，按现在所知。",
     rule_text="规则",
     was_told="告知",
     chance="概率",
-    obeyed="遵守",
+    obeyed="照做",
     effect="效果",
     told={True: "已告知", False: "留出"},
     done={True: "是", False: "否", None: "无法判断"},

@@ -27,6 +27,9 @@ PAGE = 50
 MOST = 20
 """Neighbors that are shown unfolded, at most."""
 
+SHOWN = ("turned", "told", "all")
+"""What the list may be asked for."""
+
 _SCAN = 100  # episodes that are looked through at a time
 _SCANS = 5
 _PICTURES = (".png", ".jpg", ".jpeg", ".webp")
@@ -41,29 +44,34 @@ class Item:
     why: str
     own: Weighed
     mine: Weighed
+    told: int
 
 
 def listing(asked: Asked) -> Shown:
-    """Decisions, the newest first; those that the memory changed, unless ``all`` is asked."""
-    is_all, task = asked.text("show") == "all", asked.text("task")
+    """Decisions, the newest first: those that the memory changed, or where a rule was told."""
+    show, task = asked.text("show") or "turned", asked.text("task")
+    if show not in SHOWN:
+        raise InputError(f"show is {show!r}; it must be one of {', '.join(SHOWN)}")
     with asked.place.reading(asked.seed) as opened:
         rule = opened.agent().preset.rule
-        items, onward = _page(opened, rule, asked.whole("before"), is_all, task)
-        size = opened.paging.size()
-    values = {"items": items, "onward": onward, "is_all": is_all, "task": task, "size": size}
+        items, onward = _page(opened, rule, asked.whole("before"), show, task)
+        size, has_rules = opened.paging.size(), bool(opened.store.rules())
+    values = {"items": items, "onward": onward, "show": show, "task": task, "size": size}
+    values["has_rules"] = has_rules
     return Shown("decisions.html", values)
 
 
 def _page(
-    opened: Opened, rule: UpdateRule, before: int, is_all: bool, task: str
+    opened: Opened, rule: UpdateRule, before: int, show: str, task: str
 ) -> tuple[list[Item], int]:
     """Items of the next episodes, and where to go on; it looks through so many and no more."""
     found: list[Item] = []
     for _ in range(_SCANS):
-        page = opened.paging.decisions(before=before, episodes=10 if is_all else _SCAN)
+        page = opened.paging.decisions(before=before, episodes=10 if show == "all" else _SCAN)
         for record in page.items:
             item = _item(record, rule)
-            if (is_all or item.is_turned) and record.task.startswith(task):
+            is_asked = {"all": True, "turned": item.is_turned, "told": item.told > 0}[show]
+            if is_asked and record.task.startswith(task):
                 found.append(item)
         before = page.onward
         if not before or len(found) >= PAGE:
@@ -76,7 +84,7 @@ def _item(record: DecisionRecord, rule: UpdateRule) -> Item:
     mine, own = views.memorys(decision, rule), views.unaided(decision)
     is_turned = mine.action != own.action and not (decision.reason or decision.mode == "off")
     why = views.why(decision, rule, mine) if is_turned else decision.reason
-    return Item(record, is_turned, why, own, mine)
+    return Item(record, is_turned, why, own, mine, views.told(decision))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +154,9 @@ def one(asked: Asked) -> Shown:
         "spoke": spoke,
         "is_shadow": views.is_shadow(decision),
         "is_same_rule": decision.rule == rule.digest,
-        "is_corrected": not decision.holdout
-        and decision.reason not in ("off", "static", "weights"),
+        "is_corrected": not decision.holdout and views.has_scores(decision),
+        "is_off": decision.reason == "off",
+        "is_unlooked": decision.holdout or decision.mode == "off" or not views.has_scores(decision),
         "rule": rule,
         "near": near[: min(carrying, MOST)],
         "folded": near[min(carrying, MOST) :],

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
+from jitrl.agents.rulebook.cases import COMPARED
 from jitrl.agents.rulebook.conflicts import disagreements
 from jitrl.analysis.rulebook import GATES, shown
 from jitrl.core.rulesearch import search
 from jitrl.errors import InputError
 from jitrl.service.pages.asking import Asked, Shown
-from jitrl.types import RuleStatus
+from jitrl.types import RuleChange, RuleStatus
 
 PAGE = 50
 STATUSES: tuple[str, ...] = get_args(RuleStatus)
@@ -66,7 +68,10 @@ def one(asked: Asked) -> Shown:
             "seen": shown(uses, counts),
             "uses": uses[-PAGE:][::-1],
             "number": len(uses),
-            "history": opened.store.rule_history(id),
+            "history": _entries(opened.store.rule_history(id)),
+            "by": {COMPARED: "rule.by_comparison", "human": "rule.by_hand"}.get(
+                rule.author, "rule.by"
+            ),
             "contrasts": opened.store.contrasts(ids=rule.evidence),
             "tainted": opened.store.tainted().get(id, ()),
             "against": disagreements(everything).get(id, ()),
@@ -74,3 +79,9 @@ def one(asked: Asked) -> Shown:
             "level": 1 - GATES.alpha,
         }
     return Shown("rule.html", values)
+
+
+def _entries(history: Sequence[RuleChange]) -> list[tuple[RuleChange, bool]]:
+    """Each entry of a history, and whether it changed the status; else it brought evidence."""
+    before = ["", *(change.status for change in history)]
+    return [(change, change.status != was) for change, was in zip(history, before, strict=False)]

@@ -2,9 +2,13 @@
 
 SAID: dict[str, tuple[str, str]] = {
     "reason.empty": ("nothing like it is remembered", "没有相似的记忆"),
-    "reason.off": ("it is switched off", "已关闭"),
+    "reason.off": ("scores are off", "分数修正已关闭"),
     "reason.holdout": ("this episode is held out", "本回合为留出对照"),
     "reason.static": ("the agent has none", "该智能体没有记忆"),
+    "reason.degraded": (
+        "it could not be asked, or not in time",
+        "未能询问记忆，或未能及时得到回答",
+    ),
     "reason.weights": ("weights were trained instead", "改为训练权重"),
     "why.returns": ("returns", "回报"),
     "why.exploration": ("exploration", "探索"),
@@ -27,15 +31,23 @@ SAID: dict[str, tuple[str, str]] = {
         "已记录的决策：{n:,} 个，每个都带有得出它的全部数值。",
     ),
     "decisions.turned": ("changed by the memory", "被记忆改变的"),
+    "decisions.told": ("a rule was told", "告知了规则的"),
+    "decisions.was_told": ("{n:,} rules told", "告知 {n:,} 条规则"),
+    "decisions.show_all": ("Show all {n:,}", "显示全部 {n:,} 个"),
+    "decisions.show_told": ("Show those where a rule was told", "显示告知了规则的"),
     "decisions.all": ("all", "全部"),
     "decisions.decision": ("decision", "决策"),
     "decisions.choice": ("choice", "选择"),
-    "decisions.own": ("the model alone", "仅模型"),
+    "decisions.own": ("the model's own", "模型首选"),
     "decisions.same": ("the same", "相同"),
     "decisions.why": ("because of", "原因"),
     "decisions.none": (
         "No decision here was changed by the memory.",
         "这里没有被记忆改变的决策。",
+    ),
+    "decisions.none_told": (
+        "No decision here was made with a rule in the prompt.",
+        "这里没有在提示中告知规则的决策。",
     ),
     "decisions.none_all": ("No decision is journaled here.", "这里没有记录任何决策。"),
     "decision.title": ("Why this choice?", "为什么这样选？"),
@@ -43,10 +55,27 @@ SAID: dict[str, tuple[str, str]] = {
     "decision.before": ("step before", "上一步"),
     "decision.after": ("next step", "下一步"),
     "decision.alone": ("the model alone", "仅模型"),
+    "decision.advised": ("the model, told {n:,} rules", "模型（已告知 {n:,} 条规则）"),
     "decision.with": ("with its memory", "加上记忆"),
     "decision.turned": ("The memory changed the choice.", "记忆改变了选择。"),
     "decision.same": ("The memory and the model agree.", "记忆与模型一致。"),
     "decision.silent": ("The memory had no say: {why}.", "记忆没有参与：{why}。"),
+    "decision.off": (
+        "Scores are off: the choice is the model's own.",
+        "分数修正已关闭：选择由模型自己作出。",
+    ),
+    "decision.off_told": (
+        "Scores are off; the model was told {n:,} rules.",
+        "分数修正已关闭；告知了模型 {n:,} 条规则。",
+    ),
+    "decision.off_none": (
+        "Scores are off; no rule was told.",
+        "分数修正已关闭；没有告知规则。",
+    ),
+    "decision.drawn": (
+        "The choice was drawn, and fell on an action that is not the most probable.",
+        "选择由抽签决定，抽中的不是概率最高的动作。",
+    ),
     "decision.shadow": (
         "In shadow, {action} was taken all the same.",
         "影子模式下仍采用了 {action}。",
@@ -60,16 +89,16 @@ SAID: dict[str, tuple[str, str]] = {
     ),
     "decision.rule_told": ("told", "告知"),
     "decision.rule_chance": ("chance", "概率"),
-    "decision.rule_was_told": ("told", "已告知"),
+    "decision.rule_was_told": ("told", "告知"),
     "decision.rule_was_held": ("held out", "留出"),
     "decision.rule_yes": ("yes", "是"),
     "decision.rule_no": ("no", "否"),
     "decision.rule_unclear": ("nobody can tell", "无法判断"),
     "decision.other_rule": (
-        "It was made under rule {was}, the settings in force give {now}. The stored numbers "
-        "are shown; leaving rows out needs the settings of that time: jitrl ui PLACE --set "
+        "It was made under update rule {was}, the settings in force give {now}. The stored "
+        "numbers are shown; leaving rows out needs the settings of that time: jitrl ui PLACE --set "
         "memory.preset=NAME.",
-        "该决策按规则 {was} 作出，现行设置为 {now}。下面显示所存数值；要去掉某些行重算，需用"
+        "该决策按更新规则 {was} 作出，现行设置为 {now}。下面显示所存数值；要去掉某些行重算，需用"
         "当时的设置：jitrl ui PLACE --set memory.preset=NAME。",
     ),
     "decision.candidates": ("Before, advantage, after", "之前、优势、之后"),
@@ -101,6 +130,14 @@ SAID: dict[str, tuple[str, str]] = {
     "decision.no_neighbors": (
         "The memory held nothing of states like this one.",
         "记忆中没有与此相似的状态。",
+    ),
+    "decision.unlooked_off": (
+        "Scores are off here, so no row was looked at.",
+        "这里分数修正已关闭，因此没有查看任何行。",
+    ),
+    "decision.unlooked": (
+        "The memory was not asked here, so no row was looked at.",
+        "这里没有询问记忆，因此没有查看任何行。",
     ),
     "decision.return": ("return {value:+.3f}", "回报 {value:+.3f}"),
     "decision.ret": ("return {value:+.3f}", "回报 {value:+.3f}"),
@@ -134,7 +171,7 @@ SAID: dict[str, tuple[str, str]] = {
     ),
     "decision.record": ("The record", "记录"),
     "decision.version": ("memory version", "记忆版本"),
-    "decision.rule": ("rule", "更新规则"),
+    "decision.rule": ("update rule", "更新规则"),
     "decision.scorer": ("scorer", "打分器"),
     "decision.mode": ("mode", "模式"),
     "decision.scale": ("scale", "尺度"),
@@ -252,12 +289,12 @@ SAID: dict[str, tuple[str, str]] = {
     "episode.judgment": ("What the evaluator noted", "评估器的记录"),
     "episode.no_info": ("Nothing beside the rewards.", "除奖励外无其他记录。"),
     "episode.rules": ("Rules", "规则"),
-    "episode.use_told": ("told (chance {chance:.0%})", "已告知（概率 {chance:.0%}）"),
+    "episode.use_told": ("told (chance {chance:.0%})", "告知（概率 {chance:.0%}）"),
     "episode.use_held": (
         "held out (chance to be told {chance:.0%})",
         "留出（告知概率 {chance:.0%}）",
     ),
-    "episode.obeyed": ("obeyed {n} of {of} times", "{of} 次中遵守 {n} 次"),
+    "episode.obeyed": ("obeyed {n} of {of} times", "{of} 次中照做 {n} 次"),
     "episode.take_back": ("Take this episode's rows back …", "撤回本回合的行……"),
     "episode.restore": ("Restore them …", "恢复……"),
 }

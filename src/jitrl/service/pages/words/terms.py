@@ -6,8 +6,9 @@ SAID: dict[str, tuple[str, str]] = {
     "terms.title": ("What the words on this page mean", "本页用语的含义"),
     "term.before": ("p before", "之前概率"),
     "term.before.is": (
-        "Chance that the model alone takes the action.",
-        "模型单独采用该动作的概率。",
+        "Chance that the model takes the action, before the memory has its say. Rules that it was "
+        "told count.",
+        "记忆参与之前模型采用该动作的概率；已告知它的规则计在其中。",
     ),
     "term.after": ("p after", "之后概率"),
     "term.after.is": (
@@ -191,7 +192,7 @@ SAID: dict[str, tuple[str, str]] = {
         "How many episodes (or tasks, where it says so) a number is made of.",
         "一个数值由多少个回合（注明时为任务）得出。",
     ),
-    "term.rule_told": ("told (rules)", "已告知（规则）"),
+    "term.rule_told": ("told (rules)", "告知（规则）"),
     "term.rule_told.is": (
         "Episodes whose prompt had the rule. Which ones is drawn by chance, so that the "
         "effect can be measured.",
@@ -211,6 +212,44 @@ SAID: dict[str, tuple[str, str]] = {
     "term.candidate.is": (
         "A rule that is tried out: its effect is not known well enough yet.",
         "正在试用的规则：其效果尚不够明确。",
+    ),
+    "term.rule_active": ("active", "在用"),
+    "term.rule_active.is": (
+        "A rule that was shown to help, its lower bound above 0, or that came in without a test.",
+        "已证明有益（下界大于 0）、或未经检验即收录的规则。",
+    ),
+    "term.rule_retired": ("retired (rules)", "停用（规则）"),
+    "term.rule_retired.is": (
+        "Told no more: its effect was too low, it was merged into another, or somebody retired "
+        "it. It is kept, and can be restored.",
+        "不再告知：效果过低、已并入另一条规则，或由人停用。规则仍保留，可以恢复。",
+    ),
+    "term.rule_wins": ("wins", "获胜"),
+    "term.rule_wins.is": (
+        "Episodes with a score of 1, of those that were told the rule (or held out).",
+        "被告知该规则（或留出）的回合中，得分为 1 的回合。",
+    ),
+    "term.rule_obeyed": ("obeyed", "照做"),
+    "term.rule_obeyed.is": (
+        "Steps at which the rule's condition held and the agent did as it says.",
+        "规则的条件成立、智能体也照规则去做的步骤。",
+    ),
+    "term.rule_unknown": ("unknown (obeyed)", "未知（照做）"),
+    "term.rule_unknown.is": (
+        "Steps at which the condition held and nobody can tell whether the rule was obeyed, as it "
+        "names none of the actions there.",
+        "条件成立、但无法判断是否照做的步骤：规则没有提到那里的任何动作。",
+    ),
+    "term.bounds": ("bounds", "上下界"),
+    "term.bounds.is": (
+        "Lowest and highest effect that fit what was seen. They hold at every look, so one may "
+        "look as often as one likes; above 0, the rule helps.",
+        "与所见相符的最低与最高效果。每次查看时都成立，因此可随时查看；若都大于 0，则规则有益。",
+    ),
+    "term.disagrees": ("disagrees", "矛盾"),
+    "term.disagrees.is": (
+        "Two rules that speak of one case and cannot both be followed.",
+        "两条规则说的是同一种情况，却不能都照做。",
     ),
     "term.kappa": ("κ", "κ"),
     "term.kappa.is": (
@@ -234,18 +273,34 @@ SAID: dict[str, tuple[str, str]] = {
     ),
 }
 
+_RULES = (
+    *("effect", "bounds", "rule_told", "rule_held", "score", "rule_wins", "rule_obeyed"),
+    *("rule_unknown", "disagrees", "candidate", "rule_active", "rule_retired", "quarantined"),
+)
+
 OF: Mapping[str, tuple[str, ...]] = {
     "curve": ("score", "held", "band", "n"),
-    "decisions": ("changed", "returns", "exploration", "lessons", "nat", "logit", "held"),
+    "decisions": (
+        "changed",
+        "rule_told",
+        "returns",
+        "exploration",
+        "lessons",
+        "nat",
+        "logit",
+        "held",
+    ),
     "decision": (
         *("before", "after", "visits", "q", "value", "advantage", "returns", "exploration"),
         *("lessons", "logit", "nat", "changed", "success", "neighbor", "similarity", "weight"),
         *("nudge", "return", "row", "basis", "state", "held", "quarantined", "retired"),
+        *("rule_told", "rule_held", "rule_obeyed", "effect", "bounds"),
     ),
     "episodes": ("score", "basis", "row", "held", "quarantined", "retired"),
     "episode": (
         *("score", "reward", "return", "gamma", "row", "basis", "told", "blind", "changed"),
-        *("scope", "held", "rule_told", "rule_held", "quarantined", "retired"),
+        *("scope", "held", "rule_told", "rule_held", "rule_obeyed", "rule_unknown"),
+        *("quarantined", "retired"),
     ),
     "memory": (
         *("row", "state", "return", "basis", "source", "scope", "quarantined", "retired"),
@@ -257,11 +312,8 @@ OF: Mapping[str, tuple[str, ...]] = {
     ),
     "preview": ("row", "changed", "quarantined"),
     "mark": ("row", "changed", "quarantined"),
-    "rules": ("effect", "rule_told", "rule_held", "score", "candidate", "retired", "quarantined"),
-    "rule": (
-        *("effect", "rule_told", "rule_held", "score", "candidate", "retired", "quarantined"),
-        "scope",
-    ),
+    "rules": _RULES,
+    "rule": (*_RULES, "scope"),
     "evaluator": ("told", "blind", "reward", "kappa", "score"),
     "cost": ("answers", "success"),
     "doctor": (

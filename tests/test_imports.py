@@ -53,6 +53,7 @@ MAY_IMPORT = {
 MAY_CATCH_ALL = {
     "run/experiment.py",
     "integrations/guide.py",
+    "service/calls.py",
     "service/running.py",
     "service/lane.py",
 }

@@ -57,7 +57,7 @@ CHINESE: Mapping[str, Said] = {
     ),
     "rules-obeyed": Said(
         "规则被照做",
-        "告知时 {told:.0%} 的场合照做了，不告知时 {held:.0%}：{mean:+.2f}[[ {interval}]]",
+        "告知时 {told:.0%} 的场合照做了，留出时 {held:.0%}：{mean:+.2f}[[ {interval}]]",
         {
             "": Ailment(
                 "告知规则并不改变做法。",

@@ -43,7 +43,9 @@ def drawn(gain, tasks=8, episodes=40):
 
 def test_by_the_draws_more_rules_make_it_worse_or_not():
     found = said("rules-more", rules=drawn(-0.1))
-    assert tally(found) == ("finding", "")
+    assert tally(found) == ("finding", "own agent")
+    for words in LANGUAGES.values():
+        assert "told = 1" in ailment(words, "rules-more", found).remedy
     assert found.numbers["mean"] == pytest.approx(-0.1, abs=0.02)
     assert list(found.numbers["by"]) == ["0", "1", "2", "3"]
     assert said("rules-more", rules=drawn(0.1)).status == "fine"
@@ -212,7 +214,14 @@ def test_rules_that_fit_one_task_only_can_never_be_admitted():
     assert tally(found) == ("finding", "")
     assert found.numbers["alone"] == 1
     only = said("rules-undecided", rules=book([stuck], alone))
-    assert tally(only) == ("finding", "one task")
+    assert tally(only) == ("finding", "one task, own agent")
+    played = CHECKS["rules-undecided"](run_of("rulebook", rules=book([stuck], alone)))
+    assert tally(played) == ("finding", "one task")
+    for words in LANGUAGES.values():
+        remedy = ailment(words, "rules-undecided", only).remedy
+        assert "gates = { tasks = 1 }" in remedy
+        assert "--agent-options" not in remedy
+        assert "--agent-options" in ailment(words, "rules-undecided", played).remedy
     gone = rule(1, (1, "candidate"), (2, "retired"))
     assert said("rules-undecided", rules=book([gone], alone)).status == "finding"
     spread = [used(stuck, n, n % 2 == 0, 1.0, f"t{n % 3}") for n in range(30)]

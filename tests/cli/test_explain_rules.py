@@ -1,10 +1,13 @@
 """An explained decision says which rules spoke to it, what was made of them, and their effects."""
 
+import base64
+
 import pytest
 
 import jitrl as package
 from jitrl.cli.explain.words import LANGUAGES
 from jitrl.core.sentences import rule_id
+from jitrl.errors import InputError
 from jitrl.language import singular
 from jitrl.types import Rule
 
@@ -36,6 +39,20 @@ def test_what_was_told_and_what_was_held_out_is_said_with_its_chance(jitrl, told
         assert (rule["told"], rule["chance"]) == (spoken.told, spoken.chance)
         assert rule["effect"]["told"] + rule["effect"]["held_out"] == 12
         assert rule["effect"]["low"] <= rule["effect"]["mean"] <= rule["effect"]["high"]
+
+
+def test_the_id_that_the_service_gives_a_decision_explains_it_too(jitrl, told):
+    asked = jitrl("explain", "m.db", "e3#0", "--json")
+    assert jitrl("explain", "m.db", "e3:0", "--json").data == asked.data
+    coded = "~" + base64.urlsafe_b64encode(b"e3").decode().rstrip("=")  # of keys that are not plain
+    assert jitrl("explain", "m.db", f"{coded}:0").code == 2
+    with package.open("m.db") as memory, memory.episode("t", key="a b#1:2") as odd:
+        odd.decide("s", {"a": 1.0, "b": 0.0})
+        odd.finish(True)
+    id = base64.urlsafe_b64encode(b"a b#1:2").decode().rstrip("=")
+    assert jitrl("explain", "m.db", f"~{id}:0", "--json").data["id"] == "a b#1:2#0"
+    with package.open("m.db") as memory, pytest.raises(InputError, match="so say 'e3#0'"):
+        memory.explain("e3:0")
 
 
 def test_what_was_done_in_place_of_the_choice_says_whether_it_was_obeyed(jitrl, told):

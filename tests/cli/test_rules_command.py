@@ -1,8 +1,11 @@
 """`jitrl rules` on real files: what is listed, why a rule is there, and changes by hand."""
 
+import getpass
 import json
+import re
 import sys
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -67,14 +70,60 @@ def test_why_names_the_attempts_a_rule_rests_on_and_its_history(jitrl, file):
     said = out + err
     assert code == 0
     assert "round 2 of t, episodes (scores): g (1) against b (0)" in said
-    assert "version 1: candidate; r" in said
+    day = datetime.now().strftime("%Y-")
+    assert re.search(rf"version 1, {day}\d\d-\d\d \d\d:\d\d: candidate; r$", said, re.M)
     assert "by comparison of attempts, for orders" in said
     with SQLiteStore(file) as store:
         again = Contrast("d", "shop", "t", "orders", 3, "Cancel it", ("h",), (), (1.0,))
         store.add_rules([replace(store.rule(ID), evidence=("d",))], [again], reason="s")
     said = "".join(jitrl("why", file, ID)[1:])
     assert "round 3 of t, episodes (scores): h (1) against none" in said
-    assert "version 4: more evidence; s" in said
+    assert re.search(r"version 4, [\d: -]+: more evidence; s$", said, re.M)
+
+
+def test_why_says_who_changed_a_rule_by_hand_and_when_and_never_nothing(jitrl, file):
+    assert jitrl("retire", file, ID, "--reason", "the page was changed")[0] == 0
+    assert jitrl("restore", file, ID)[0] == 0
+    assert jitrl("restore", file, ID, "--principal", "ann")[0] == 0  # changes nothing
+    said = jitrl("why", file, ID)[2]
+    who = getpass.getuser()
+    assert re.search(rf": retired; the page was changed \(by {re.escape(who)}\)$", said, re.M)
+    assert re.search(rf": candidate; restored by hand \(by {re.escape(who)}\)$", said, re.M)
+    with SQLiteStore(file) as store:
+        store.set_rule_status("retired", [ID])
+    assert re.search(r": retired; no reason given$", jitrl("why", file, ID)[2], re.M)
+    assert "retired since: no reason given" in jitrl("show", file, ID)[2]
+
+
+def test_a_rule_that_is_added_is_of_whoever_is_logged_in_unless_somebody_is_named(jitrl, file):
+    for more, who in (([], getpass.getuser()), (["--principal", "ann"], "ann")):
+        text = f"When you see a door of {who}, open it"
+        assert jitrl("add", file, text, *more)[0] == 0
+        with SQLiteStore(file, readonly=True) as store:
+            assert store.rule(rule_id(text)).principal == who
+
+
+@pytest.mark.parametrize("bullet", ["- ", "-- ", "-  "])
+def test_a_sentence_may_stand_behind_a_bullet(jitrl, file, bullet):
+    text = "When the page has a hall, open it"
+    code, out, _ = jitrl("add", file, bullet + text, "--json")
+    assert (code, json.loads(out)["id"]) == (0, rule_id(text))
+    assert jitrl("add", file, "--no-such-option", text)[0] == 2
+
+
+@pytest.mark.parametrize("command", ["show", "why", "add", "retire", "restore"])
+def test_what_is_said_of_a_rule_fits_the_terminal(jitrl, file, monkeypatch, command):
+    text = "When the page shows a list of orders, " + "and then the next page, " * 8 + "open it"
+    with SQLiteStore(file) as store:
+        store.add_rules([Rule(rule_id(text), text, "shop")])
+    monkeypatch.setenv("COLUMNS", "80")
+    people.cache_clear()
+    asked = {"add": [text], "retire": [rule_id(text), "--reason", "x"]}
+    code, _, err = jitrl(command, file, *asked.get(command, [rule_id(text)]))
+    path = str(file)
+    lines = [line for line in err.splitlines() if path not in line]
+    assert (code, max(map(len, lines)) <= 80) == (0, True)
+    assert text in " ".join(lines)  # no word is torn
 
 
 @pytest.mark.parametrize("command", ["show", "why", "retire", "restore"])
@@ -212,7 +261,7 @@ def test_a_rule_is_added_by_hand_once_and_only_if_it_is_one(jitrl, file):
     again = jitrl("add", file, f"  {text}。", "--scope", "shop", "--json")
     assert json.loads(again[1])["new"] is False
     code, _, err = jitrl("add", file, "Think more")
-    assert (code, "is no rule: platitude" in err) == (2, True)
+    assert (code, "is no rule: it asks for care or thought" in err) == (2, True)
 
 
 @pytest.mark.parametrize("command", ["retire", "restore", "why"])
@@ -316,6 +365,12 @@ def test_a_text_that_is_no_rule_is_shown_shortened(jitrl, file):
     code, _, err = jitrl("add", file, "When you see room, " + "x" * 400)
     assert (code, "too long (419 characters outside quotes, at most 240)" in err) == (2, True), err
     assert "x" * 81 not in "".join(err.split())
+
+
+def test_a_text_in_another_language_is_shown_whole_once_and_the_languages_are_named(jitrl, file):
+    text = "Wenn die Eingabe ein Datum enthält, schreibe es zuerst als JJJJ-MM-TT"
+    code, _, err = jitrl("add", file, text)
+    assert (code, err.count(text), "English and Chinese are read" in err) == (2, 1, True)
 
 
 @pytest.mark.parametrize("reason", ["", "  "])

@@ -69,6 +69,17 @@ def test_what_cannot_be_shown_is_said_before_anything_is_served(tmp_path, file):
         assert said in errors
 
 
+def test_a_folder_whose_runs_lie_deeper_is_answered_with_the_folders_that_hold_them(tmp_path):
+    for name in ("forms/static", "forms/rulebook", "orders/static"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "run.json").write_text("{}")
+    process = ui(tmp_path / "runs", "--no-open")
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 2, errors
+    runs = tmp_path / "runs"
+    assert f"name one or more of them: {runs / 'forms'}, {runs / 'orders'}" in errors
+
+
 def test_scripts_get_the_address_as_json(file):
     process = ui(file, "--no-open", "--json")
     try:

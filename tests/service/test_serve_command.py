@@ -1,5 +1,6 @@
 """`jitrl serve` and its keys, in processes of their own, fuzzed and under load."""
 
+import base64
 import json
 import os
 import re
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -96,6 +97,18 @@ def test_it_listens_on_this_machine_alone_and_tells_its_address(served):
             assert episode.outcome(True, basis="test").rows == 1
         assert len(client.rows().rows) == 1
     assert key.split("_", 2)[2] not in log.read_text()
+
+
+@pytest.mark.server
+def test_it_tells_the_address_of_the_dashboard_which_a_key_opens(served):
+    address, key, log = served
+    (at,) = re.findall(r"^dashboard: (\S+) ", log.read_text(), re.M)
+    assert at == f"{address}/ui/"
+    basic = base64.b64encode(f"anybody:{key}".encode()).decode()
+    for where in (at, at.rstrip("/")):  # without the last slash, too
+        asked = Request(where, headers={"Authorization": f"Basic {basic}"})
+        with urlopen(asked, timeout=60) as page:
+            assert (page.status, page.url.startswith(at)) == (200, True)
 
 
 @pytest.mark.server

@@ -95,8 +95,11 @@ PLATITUDE = "Think more"
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"text": PLATITUDE, "id": rule_id(PLATITUDE)}, "'Think more' is no rule: platitude"),
-        ({"text": "仔细思考", "id": rule_id("仔细思考")}, "is no rule: platitude"),
+        (
+            {"text": PLATITUDE, "id": rule_id(PLATITUDE)},
+            "'Think more' is no rule: it asks for care",
+        ),
+        ({"text": "仔细思考", "id": rule_id("仔细思考")}, "is no rule: it asks for care"),
         ({"id": "0" * 12}, f"the id of .* is '{CHILD.id}'"),
         ({"extra": 1}, "unknown field `extra`"),
         ({"schema": "jitrl.episode"}, "`jitrl memory import` reads those"),

@@ -36,8 +36,6 @@ def run(
     settings = config.load(flags)
     where, parts = out or folder.default(settings), compose(settings)
     require_agent(settings, parts)
-    if parts.book is not None:
-        tell(f"{settings.run.agent} {parts.book.said}")
     play_one(settings.run.agent, settings, parts, where, is_alone=True)
     comparison = compare.compare([results.read(where, settings.run.agent)])
     if json:

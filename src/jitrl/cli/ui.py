@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import socket
 import webbrowser
@@ -12,6 +11,7 @@ from typing import Annotated
 import typer
 
 from jitrl.cli.memory.options import NAME
+from jitrl.cli.shared.answerable import logged_in
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.cli.shared.settings import Flags, merge
 from jitrl.errors import InputError, MissingExtra, StoreError
@@ -58,8 +58,9 @@ def ui(
     for path in paths:
         if not path.exists():
             raise StoreError(f"there is no memory file or run folder {path}")
+        _check_depth(path)
     places, ticket = shelf(paths, memory, flags), Ticket()
-    made = app(places, ticket, principal=principal or _logged_in(), may_curate=not readonly)
+    made = app(places, ticket, principal=principal or logged_in(), may_curate=not readonly)
     with socket.socket() as listening:
         if os.name != "nt":  # there it would let another program take the port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -78,8 +79,20 @@ def ui(
         uvicorn.Server(config).run([listening])
 
 
-def _logged_in() -> str:
-    try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):  # an account without a name
-        return ""
+_FEW = 4
+
+
+def _check_depth(path: Path) -> None:
+    """Refuse a folder whose runs lie one folder deeper.
+
+    Raises:
+        InputError: Naming the folders that hold them.
+    """
+    if not path.is_dir() or (path / "run.json").exists() or any(path.glob("*/run.json")):
+        return
+    if inside := sorted({str(one.parent.parent) for one in path.glob("*/*/run.json")}):
+        more = f" and {len(inside) - _FEW} more" if len(inside) > _FEW else ""
+        raise InputError(
+            f"{path} holds no run itself; the folders in it hold some, so name one or more of "
+            f"them: {', '.join(inside[:_FEW])}{more}"
+        )

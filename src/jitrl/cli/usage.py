@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+_BULLET = re.compile(r"^-+\s+")
 _BRACED = re.compile(r"^\{(.*)\}(\.\.\.)?$")
 
 
@@ -15,7 +16,8 @@ def plain(app: typer.Typer) -> None:
     """Let all commands of ``app`` and of what is in it write their help so."""
     app.info.cls = _Group
     for command in app.registered_commands:
-        command.cls = _Command
+        if not issubclass(command.cls or TyperCommand, _Command):
+            command.cls = _Command
     for group in app.registered_groups:
         group.cls = _Group
         if group.typer_instance is not None:
@@ -28,6 +30,13 @@ class _Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [_BRACED.sub(r"\1\2", piece) for piece in super().collect_usage_pieces(ctx)]
+
+
+class SentenceCommand(_Command):
+    """A command that takes a sentence, which may begin with a dash: `- When …` is no option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [_BULLET.sub("", arg) for arg in args])
 
 
 class _Group(TyperGroup):

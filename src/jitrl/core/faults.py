@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from jitrl.core.clauses import MASK, is_chinese, split, unquoted
@@ -142,7 +142,7 @@ def faults(text: str) -> list[Finding]:
         return found
     more = re.search(r"[。！？]\s*\S|[.!?]\s+[A-Z]", plain)
     if more:
-        found.append(Finding("several", text[more.start() + 1 :].strip()[:60]))
+        found.append(Finding("several", text[more.start() + 1 :].strip()))
     made = split(text)
     order = without_courtesies(made.order if made else text.rstrip(" .。!！"))
     chinese = is_chinese(text)
@@ -151,11 +151,11 @@ def faults(text: str) -> list[Finding]:
     if told or (no_order and not made):
         found.append(Finding("analysis", told or no_order[0]))  # type: ignore[index]
     elif no_order:
-        found.append(Finding("no order", order[:60]))
+        found.append(Finding("no order", order))
     if (_CHINESE_VAGUE if chinese else _ENGLISH_VAGUE).match(order):
-        found.append(Finding("platitude", order[:60]))
+        found.append(Finding("platitude", order))
     elif made is None or (_CHINESE_OPEN if chinese else _ENGLISH_OPEN).match(made.condition):
-        found.append(Finding("no condition", (made.condition if made else text)[:60]))
+        found.append(Finding("no condition", made.condition if made else text))
     return found
 
 
@@ -169,9 +169,32 @@ def _is_unread(plain: str) -> bool:
 
 def described(text: str, found: Iterable[Finding]) -> str:
     """What is wrong with a text that is no rule, in words."""
-    said = "; ".join(f"{one.fault} ({one.said})" if one.said else one.fault for one in found)
-    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-    return f"{shown!r} is no rule: {said}"
+    shown = _short(text)
+    said = []
+    for one in found:
+        is_all = _short(one.said) == _short(cleaned(text))  # and stands there already
+        said.append(
+            _MEANT[one.fault] + (f" ({_short(one.said)})" if one.said and not is_all else "")
+        )
+    return f"{shown!r} is no rule: {'; '.join(said)}"
+
+
+def _short(text: str) -> str:
+    """As much of a text as a message shows."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+_MEANT: Mapping[Fault, str] = {
+    "empty": "it is empty",
+    "too long": "it is too long",
+    "several": "it is more than one sentence",
+    "analysis": "it tells what happened, not what to do",
+    "platitude": "it asks for care or thought, and names nothing to do otherwise",
+    "no condition": "it has no condition that can be checked; English and Chinese are read",
+    "no order": "it does not say what to do",
+    "about itself": "it asks to be copied, or to stand above other rules",
+}
+"""What each fault means, in words."""
 
 
 def _told(order: str, chinese: bool) -> str:

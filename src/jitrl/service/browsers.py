@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request, Response
+from fastapi.responses import RedirectResponse
 
 from jitrl.service.problems import Problem
 
@@ -51,5 +52,10 @@ def mount(app: FastAPI, service: Service) -> None:
             {"WWW-Authenticate": 'Basic realm="jitrl", charset="UTF-8"'},
             "text/plain",
         )
+
+    @app.get(AT, include_in_schema=False)
+    def entrance() -> RedirectResponse:
+        """Lead who leaves the last slash out to the pages."""
+        return RedirectResponse(f"{AT.lstrip('/')}/", 308)
 
     app.include_router(pages.router(find, base=AT, denied=denied))

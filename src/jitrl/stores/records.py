@@ -132,6 +132,12 @@ def parse_decision_id(text: str) -> tuple[str, int]:
     """
     key, mark, step = text.rpartition("#")
     if not mark or not (step.isascii() and step.isdigit()) or len(step) > _DIGITS:
+        head, colon, number = text.rpartition(":")
+        if not mark and colon and head and number.isascii() and number.isdigit():
+            raise InputError(
+                f"{text!r} is not a decision id; it must be EPISODE_KEY#STEP, so say "
+                f"{f'{head}#{number}'!r}"
+            )
         first = decision_id(key if mark else text, 0)
         raise InputError(
             f"{text!r} is not a decision id; it must be EPISODE_KEY#STEP, as {first!r} for the "

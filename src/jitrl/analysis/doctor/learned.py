@@ -81,7 +81,8 @@ def undecided(case: Case) -> Finding:
     played = {attempt.task for attempt in case.attempts()}
     for journal in case.journals:
         played |= {one.task for uses in journal.book.uses.values() for one in uses}
-    form, file = "" if len(played) > 1 else "one task", None
+    alone_in = "one task" if case.place == "run" else "one task, own agent"
+    form, file = "" if len(played) > 1 else alone_in, None
     if len(hopeless) < len(never):
         form, file = "never", max(waiting, key=lambda path: len(waiting[path]))
     return found(

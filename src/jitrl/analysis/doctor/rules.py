@@ -76,6 +76,7 @@ def more(case: Case) -> Finding:
     return found(
         change.verdict == "worse",
         change.clusters,
+        "" if case.place == "run" else "own agent",
         by={str(n): round(score, 2) for n, score in _by_number(episodes).items()},
         **said(change),
         fewer=option(case, "told") // 2,

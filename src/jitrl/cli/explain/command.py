@@ -21,6 +21,9 @@ from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError
 from jitrl.memory import explain as explaining
 from jitrl.report.words import Language
+from jitrl.service.errors import Unknown
+from jitrl.service.ids import decision_place
+from jitrl.stores.records import decision_id
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Decision
 
@@ -30,7 +33,11 @@ def explain(
         Path, typer.Argument(metavar="PLACE", help="A memory file, or the folder of a run.")
     ],
     decision: Annotated[
-        str, typer.Argument(metavar="DECISION", help="EPISODE#STEP; not with --changed.")
+        str,
+        typer.Argument(
+            metavar="DECISION",
+            help="EPISODE#STEP, or EPISODE:STEP as the service has it; not with --changed.",
+        ),
     ] = "",
     changed: Annotated[
         bool, typer.Option("--changed", help="List the decisions that the memory turned round.")
@@ -71,7 +78,7 @@ def explain(
                 people().print(tables.changes(found, words))
             return
         agent = sight(store, settings, setting)
-        named = given.decision_id(decision)
+        named = given.decision_id(_journaled(decision))
         record = store.decision(named)
         if record.decision.reason == "weights":
             explanation = views.of_weights(record)
@@ -87,6 +94,16 @@ def explain(
         emit(views.data(explanation, rule, spoke))
     else:
         people().print(tables.explained(explanation, rule, words, spoke))
+
+
+def _journaled(id: str) -> str:
+    """The id of a decision as the journal has it, where the service's is given."""
+    if id.rpartition("#")[2].isdecimal():
+        return id
+    try:
+        return decision_id(*decision_place(id))
+    except Unknown:
+        return id  # for the journal to refuse
 
 
 def _same_rule(decision: Decision, rule: UpdateRule) -> None:

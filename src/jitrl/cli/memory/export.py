@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from jitrl.cli.memory.options import FILE, NAME, SCOPE, check_scope, reading, writable
-from jitrl.cli.memory.target import written
+from jitrl.cli.memory.target import said_of, written
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.errors import InputError
 from jitrl.language import counted
@@ -38,7 +38,8 @@ def export(
         backup.note(file, backup.Copy("export", os.path.realpath(target), time.time()))
     episodes, rules, contrasts = counts.values()
     book = f", {counted(rules, 'rule')}, {counted(contrasts, 'contrast')}"
-    tell(f"{counted(episodes, 'episode')}{book if rules or contrasts else ''} written to {target}")
+    held = f"{counted(episodes, 'episode')}{book if rules or contrasts else ''}"
+    tell(f"{held} written to {said_of(target)}")
     if json:
         facts = {"episodes": episodes, "rules": rules, "contrasts": contrasts, "target": target}
         emit({"schema": "jitrl.memory.export/1", **facts})

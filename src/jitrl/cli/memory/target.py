@@ -47,6 +47,11 @@ def written(target: str, file: str) -> Iterator[BinaryIO]:
         raise StoreError(f"cannot write {target}: {error.strerror}") from error
 
 
+def said_of(target: str) -> str:
+    """What a target is called: `-` is stdout."""
+    return "stdout" if target == "-" else target
+
+
 def spare(target: str, file: str) -> None:
     """Refuse a target that is the memory ``file``, or belongs to it.
 

@@ -12,7 +12,8 @@ from jitrl.agents.rulebook.telling import ROOM
 from jitrl.cli.memory.options import FILE, NAME, existing
 from jitrl.cli.rules.naming import named
 from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON
-from jitrl.cli.shared.output import JSON, emit, tell
+from jitrl.cli.shared.answerable import logged_in
+from jitrl.cli.shared.output import JSON, emit, note
 from jitrl.core.faults import described, faults
 from jitrl.core.rules import tokens
 from jitrl.core.sentences import cleaned, rule_id
@@ -46,9 +47,10 @@ def add(
     """
     if wrong := faults(text):
         raise InputError(
-            f"{described(text, wrong)}; write one imperative sentence with a condition, as "
-            "'When the input contains a date, first write it as YYYY-MM-DD'"
+            f"{described(text, wrong)}; write one imperative sentence with a condition, in "
+            "English or Chinese, as 'When the input contains a date, first write it as YYYY-MM-DD'"
         )
+    principal = principal or logged_in()
     with existing(file, name) as store, store.batch():
         rule = Rule(
             id=rule_id(text),
@@ -70,13 +72,13 @@ def add(
             f"{kind or 'any'!r}; say it in other words for them"
         )
     known = f"is there already, {there.status}"
-    tell(f"{rule.id} {'added' if new else known}: {rule.text}")
+    note(f"{rule.id} {'added' if new else known}: {rule.text}")
     of = f"tasks of kind {there.kind!r}" if there.kind else "tasks of any kind"
-    tell(f"it is for {of} in scope {there.scope!r}")
+    note(f"it is for {of} in scope {there.scope!r}")
     _tell_contested(rule.id, against)
     size = tokens(rule.text)
     if size > ROOM:
-        tell(
+        note(
             f"it takes about {size} tokens, and rules have room for {ROOM}: it is told only by an "
             f"agent with tokens = {size} or more",
             style="yellow",
@@ -95,7 +97,7 @@ def add(
 def _tell_contested(id: str, against: Sequence[str]) -> None:
     """Say which rules became candidates beside one that they disagree with."""
     if against:
-        tell(
+        note(
             f"{id} disagrees with {', '.join(against)}: all of them are candidates now; retire "
             "what is wrong, or leave it to their effects",
             style="yellow",
@@ -131,14 +133,15 @@ def retire(
             f"the reason is {reason!r}; say why the rules go, as --reason 'the page was changed': "
             "it is all that others can judge it by later"
         )
+    principal = principal or logged_in()
     with existing(file, name) as store, store.batch():
         meant = named(store, ids)
         there = [store.rule(id) for id in meant]
         changed = store.set_rule_status("retired", meant, reason=reason, principal=principal)
     for rule in there:
         how = "was retired before" if rule.status == "retired" else "retired"
-        tell(f"{rule.id} {how}: {rule.text}")
-    tell(f"{changed} retired")
+        note(f"{rule.id} {how}: {rule.text}")
+    note(f"{changed} retired")
     if json:
         emit({"schema": "jitrl.rules.retire/1", "changed": changed})
 
@@ -157,6 +160,7 @@ def restore(
     a rule that is told, and that one. Where other rules that are told stand for a restored one,
     that is said.
     """
+    principal, reason = principal or logged_in(), reason.strip() or "restored by hand"
     with existing(file, name) as store, store.batch():
         changed, against = 0, dict[str, tuple[str, ...]]()
         meant = named(store, ids)
@@ -170,8 +174,8 @@ def restore(
     active = {rule.id for rule in there if rule.status == "active"}
     for rule in there:
         how = "restored" if rule.id in against else "was there already"
-        tell(f"{rule.id} {how}, {rule.status}: {rule.text}")
-    tell(f"{changed} restored")
+        note(f"{rule.id} {how}, {rule.status}: {rule.text}")
+    note(f"{changed} restored")
     for id, rivals in against.items():
         _tell_contested(id, rivals)
     for id, others in spoken.items():
@@ -180,7 +184,7 @@ def restore(
             if id in active
             else "a candidate is told only where what stands for it may not be"
         )
-        tell(f"{id} is stood for by {', '.join(others)}: {told}", style="yellow")
+        note(f"{id} is stood for by {', '.join(others)}: {told}", style="yellow")
     if json:
         disputed = {id: rivals for id, rivals in against.items() if rivals}
         facts = {"changed": changed, "spoken_for": spoken, "disagrees_with": disputed}

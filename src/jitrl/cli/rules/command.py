@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from jitrl.cli.rules import changing, lines, looking, redistil
+from jitrl.cli.usage import SentenceCommand
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -17,7 +18,7 @@ def rules() -> None:
 app.command()(looking.ls)
 app.command()(looking.show)
 app.command()(looking.why)
-app.command()(changing.add)
+app.command(cls=SentenceCommand)(changing.add)
 app.command()(changing.retire)
 app.command()(changing.restore)
 app.command()(redistil.redistil)

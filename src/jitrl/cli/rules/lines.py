@@ -12,8 +12,9 @@ import typer
 from jitrl import given
 from jitrl.cli.memory.options import FILE, NAME, check_scope, reading
 from jitrl.cli.memory.source import NothingNewError, filled, opened
-from jitrl.cli.memory.target import written
+from jitrl.cli.memory.target import said_of, written
 from jitrl.cli.rules.options import SCOPE, STATUS
+from jitrl.cli.shared.answerable import logged_in
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.errors import InputError
 from jitrl.language import counted
@@ -42,7 +43,7 @@ def export(
         if not any(counts.values()):
             check_scope(store, scope)
     rules, contrasts = counts.values()
-    tell(f"{counted(rules, 'rule')}, {counted(contrasts, 'contrast')} written to {target}")
+    tell(f"{counted(rules, 'rule')}, {counted(contrasts, 'contrast')} written to {said_of(target)}")
     if json:
         facts = {"rules": rules, "contrasts": contrasts, "target": target}
         emit({"schema": "jitrl.rules.export/1", **facts})
@@ -54,7 +55,10 @@ def import_(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave bad lines out, and list them.")
     ] = False,
-    principal: Annotated[str, typer.Option(help="Who is answerable for what comes in.")] = "import",
+    principal: Annotated[
+        str | None,
+        typer.Option(help="Who is answerable for what comes in; else who is logged in."),
+    ] = None,
     name: NAME = "default",
     json: JSON = False,
 ) -> None:
@@ -63,14 +67,15 @@ def import_(
     Whatever status they had, they are told nobody until `jitrl rules restore` makes candidates of
     them, which are tested like any other. A sentence that is no rule is a bad line.
     """
-    given.text(principal, "--principal")
-    if not principal:
+    answerable = logged_in() or "import" if principal is None else principal
+    given.text(answerable, "--principal")
+    if not answerable:
         raise InputError("--principal is empty; name who is answerable for what comes in")
 
     def read(store: SQLiteStore, lines: Iterable[bytes]) -> jsonl_rules.ImportedRules:
         with store.batch():
             done = jsonl_rules.read(
-                store, lines, name=source, skip_bad=skip_bad, principal=principal
+                store, lines, name=source, skip_bad=skip_bad, principal=answerable
             )
             if not (done.rules or done.contrasts):
                 raise NothingNewError(done)

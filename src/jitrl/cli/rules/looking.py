@@ -9,7 +9,6 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.text import Text
 
 from jitrl.agents.rulebook.cases import COMPARED
 from jitrl.agents.rulebook.conflicts import disagreements
@@ -20,7 +19,7 @@ from jitrl.cli.rules.naming import named
 from jitrl.cli.rules.options import LANG, RULE, SCOPE, STATUS, SUCCESS
 from jitrl.cli.rules.words import LANGUAGES, Words
 from jitrl.cli.shared.listing import Listing, figures
-from jitrl.cli.shared.output import JSON, emit, people, tell
+from jitrl.cli.shared.output import JSON, emit, note, people
 from jitrl.core.patterns import PLACEHOLDER
 from jitrl.core.rulesearch import search
 from jitrl.errors import InputError
@@ -79,7 +78,7 @@ def ls(
         return
     words = LANGUAGES[lang]
     if not found:
-        tell(words.none)
+        note(words.none)
         return
     is_disputed = any(rule.id in against for rule in found)
     last = len(words.heads) - 1
@@ -102,12 +101,12 @@ def ls(
             *([", ".join(against.get(rule.id, ()))] if is_disputed else []),
         )
     people().print(listed)
-    _note(words.effect.format(level=1 - GATES.alpha))
+    note(words.effect.format(level=1 - GATES.alpha), style="dim")
     if any(of.is_beyond for of in seen.values()):
-        _note(words.beyond)
+        note(words.beyond, style="dim")
     _note_placeholders(found, words)
     if is_disputed:
-        _note(words.disputed, style="yellow")
+        note(words.disputed, style="yellow")
 
 
 def show(
@@ -133,21 +132,21 @@ def show(
     words = LANGUAGES[lang]
     _tell_what(found, words)
     status = words.statuses[found.status]
-    tell(words.since.format(status=status, reason=found.reason or "-"))
-    tell(words.born.format(day=_day(found.created), entry=found.entry))
-    tell(words.shown.format(bounds=seen.bounds) if seen.bounds else words.nothing)
+    note(words.since.format(status=status, reason=found.reason or words.no_reason))
+    note(words.born.format(day=_day(found.created), entry=found.entry))
+    note(words.shown.format(bounds=seen.bounds) if seen.bounds else words.nothing)
     people().print(_sides(seen, uses, words))
-    _note(words.steps)
+    note(words.steps, style="dim")
     if seen.is_beyond:
-        _note(words.beyond)
+        note(words.beyond, style="dim")
     _note_placeholders([found], words)
     counts = seen.counts
-    tell(words.last.format(day=_day(counts.last_at)) if counts.last else words.never)
+    note(words.last.format(day=_day(counts.last_at)) if counts.last else words.never)
     if against:
-        tell(words.against.format(ids=words.joint.join(against)), style="yellow")
+        note(words.against.format(ids=words.joint.join(against)), style="yellow")
     if tainted:
-        tell(words.rests.format(keys=words.joint.join(tainted)), style="yellow")
-    tell(words.origin.format(file=quote(file), id=id), style="dim")
+        note(words.rests.format(keys=words.joint.join(tainted)), style="yellow")
+    note(words.origin.format(file=quote(file), id=id), style="dim")
 
 
 def why(
@@ -167,14 +166,14 @@ def why(
     words = LANGUAGES[lang]
     _tell_what(found, words)
     if found.parents:
-        tell(words.stands.format(ids=words.joint.join(found.parents)))
+        note(words.stands.format(ids=words.joint.join(found.parents)))
     for contrast in contrasts:
         scored = [
             f"{key} ({score:.2g})"
             for key, score in zip((*contrast.good, *contrast.bad), contrast.scores, strict=True)
         ]
         good, bad = scored[: len(contrast.good)], scored[len(contrast.good) :]
-        tell(
+        note(
             words.round.format(
                 round=contrast.round,
                 task=contrast.task,
@@ -187,12 +186,12 @@ def why(
         by = words.answers.format(principal=change.principal) if change.principal else ""
         what = words.statuses[change.status] if change.status != before else words.evidence
         before = change.status
-        reason = change.reason or "-"
-        tell(words.change.format(version=change.version, what=what, reason=reason, by=by))
+        about = {"version": change.version, "day": _day(change.at), "what": what, "by": by}
+        note(words.change.format(reason=change.reason or words.no_reason, **about))
     if tainted:
-        tell(words.rests.format(keys=words.joint.join(tainted)), style="yellow")
+        note(words.rests.format(keys=words.joint.join(tainted)), style="yellow")
     if contrasts:
-        tell(words.attempt.format(file=quote(file)), style="dim")
+        note(words.attempt.format(file=quote(file)), style="dim")
 
 
 def _sides(seen: Shown, uses: Iterable[ScoredUse], words: Words) -> Listing:
@@ -221,22 +220,17 @@ def _obeyed(seen: Shown, words: Words) -> str:
     return words.unknown.format(known=known, unknown=seen.unknown) if seen.unknown else known
 
 
-def _note(text: str, style: str = "dim") -> None:
-    """A remark below a table, in lines that end between words."""
-    people().print(Text(text, style=style))
-
-
 def _note_placeholders(rules: Iterable[Rule], words: Words) -> None:
     """Say what a placeholder is, if there is one."""
     found = (PLACEHOLDER.search(rule.text) for rule in rules)
     if first := next(filter(None, found), None):
-        _note(words.placeholder.format(first[0]))
+        note(words.placeholder.format(first[0]), style="dim")
 
 
 def _tell_what(rule: Rule, words: Words) -> None:
-    tell(rule.text, style="bold")
+    note(rule.text, style="bold")
     author = "" if rule.author == COMPARED else rule.author
-    tell(
+    note(
         words.about.format(
             id=rule.id,
             status=words.statuses[rule.status],

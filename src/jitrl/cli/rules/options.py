@@ -14,6 +14,8 @@ IDS = Annotated[list[str], typer.Argument(metavar="RULE…", help="Ids of rules,
 SCOPE = Annotated[str | None, typer.Option(help="Only this scope.")]
 STATUS = Annotated[RuleStatus | None, typer.Option(help="Only this status.")]
 REASON = Annotated[str, typer.Option(help="Why; kept in the history of the rule.")]
-PRINCIPAL = Annotated[str, typer.Option(help="Who is answerable; kept likewise.")]
+PRINCIPAL = Annotated[
+    str, typer.Option(help="Who is answerable; kept likewise; else who is logged in.")
+]
 SUCCESS = Annotated[float, typer.Option(min=0.0, max=1.0, help="Least score that is a win.")]
 LANG = Annotated[Language, typer.Option(help="Language of what is said.")]

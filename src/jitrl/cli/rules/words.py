@@ -42,6 +42,7 @@ class Words:
     stands: str
     round: str
     no_bad: str
+    no_reason: str
     evidence: str
     change: str
     answers: str
@@ -93,8 +94,9 @@ ENGLISH = Words(
     stands="stands for {ids}",
     round="round {round} of {task}, episodes (scores): {good} against {bad}",
     no_bad="none",
+    no_reason="no reason given",
     evidence="more evidence",
-    change="version {version}: {what}; {reason}{by}",
+    change="version {version}, {day}: {what}; {reason}{by}",
     answers=" (by {principal})",
     attempt="jitrl memory show {file} EPISODE shows an attempt",
     joint=", ",
@@ -108,12 +110,12 @@ CHINESE = Words(
         "quarantined": "隔离",
     },
     tainted="（依据已隔离）",
-    heads=("规则", "id", "状态", "效果", "告知", "留出", "成功", "遵守", "与此矛盾"),
+    heads=("规则", "id", "状态", "效果", "告知", "留出", "获胜", "照做", "与此矛盾"),
     unknown="{known}，{unknown} 未知",
     none="没有规则",
-    effect="效果：告知时的平均分减去留出时的平均分，{level:.0%} 的界限每次查看都成立。"
-    "成功：在被告知的回合中。遵守：在条件成立的步骤中；规则没有点出那里任何动作的，算未知。",
-    beyond="效果最多为 1：使用次数很少、估计超出这个范围时，只显示到界限；--json 给出估计本身。",
+    effect="效果：告知时的平均分减去留出时的平均分，{level:.0%} 的上下界每次查看都成立。"
+    "获胜：在被告知的回合中。照做：在条件成立的步骤中；规则没有点出那里任何动作的，算未知。",
+    beyond="效果最多为 1：使用次数很少、估计超出这个范围时，只显示到限度；--json 给出估计本身。",
     disputed="相矛盾的规则说的是同一种情况，不能都照做：停用其中一条，或交给效果来决定。",
     placeholder="{0}：任务目标在这个位置上写的内容。",
     about="{id}：{status}，来自{by}，适用于{kind}，作用域 {scope}；关键词：{words}",
@@ -124,10 +126,10 @@ CHINESE = Words(
     born="{day} 进入手册，入册得分 {entry:.2f}",
     shown="效果 {bounds}：按抽签，告知时的平均分减去留出时的平均分",
     nothing="效果未知：还没有一个有分数的回合可能被告知它",
-    figures=("回合", "成功", "平均分", "条件成立", "遵守", "未知"),
+    figures=("回合", "获胜", "平均分", "条件成立", "照做", "未知"),
     told="告知",
     held="留出",
-    steps="条件成立、遵守、未知：这些回合中的步骤；规则没有点出那里任何动作的，算未知。效果考虑了每次抽签的概率"
+    steps="条件成立、照做、未知：这些回合中的步骤；规则没有点出那里任何动作的，算未知。效果考虑了每次抽签的概率"
     "和每个任务的难度，所以可能与平均分不同。",
     last="最近一次告知 {day}",
     never="从未告知",
@@ -137,8 +139,9 @@ CHINESE = Words(
     stands="代表 {ids}",
     round="{task} 的第 {round} 轮，回合（得分）：{good} 对比 {bad}",
     no_bad="无",
+    no_reason="没有给出理由",
     evidence="新增证据",
-    change="版本 {version}：{what}；{reason}{by}",
+    change="版本 {version}，{day}：{what}；{reason}{by}",
     answers="（{principal}）",
     attempt="jitrl memory show {file} 回合 可以查看一次尝试",
     joint="、",

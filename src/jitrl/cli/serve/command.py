@@ -56,6 +56,7 @@ def serve(
     settings = config.load(flags)
     uvicorn = _uvicorn()
     from jitrl.service.app import Bounds, create_app
+    from jitrl.service.browsers import AT
     from jitrl.service.keys import Keys
     from jitrl.service.seats import Limits
     from jitrl.service.tenants import KEYS, Tenants
@@ -75,8 +76,11 @@ def serve(
     if host not in _LOOPBACK:
         tell("Keys travel in plain text: put something that speaks TLS in front.", style="yellow")
     tell(f"listening on {address} · memories in {folder} · stop with Ctrl-C")
+    dashboard = f"{address}{AT}/"
+    tell(f"dashboard: {dashboard} · any name, and as password a key with the scope read")
     if json:
-        emit({"schema": "jitrl.serve/1", "address": address, "process": os.getpid()})
+        about = {"address": address, "dashboard": dashboard, "process": os.getpid()}
+        emit({"schema": "jitrl.serve/1", **about})
     server = uvicorn.Server(
         uvicorn.Config(
             application,

@@ -11,7 +11,7 @@ import typer
 
 from jitrl import config
 from jitrl.cli.main import COMMAND
-from jitrl.cli.shared.output import people
+from jitrl.cli.shared.output import people, tell
 from jitrl.cli.shared.planned import Planned, tell_plan
 from jitrl.cli.shared.progress import watched
 from jitrl.cli.shared.settings import Flags, merge
@@ -140,6 +140,8 @@ def play_one(
 
         def begun(done: int, total: int) -> None:
             if is_alone:
+                if parts.book is not None and not done:
+                    tell(f"{label} {parts.book.said}")
                 tasks = total // settings.run.attempts // len(experiment.seeds_of(settings.run))
                 tell_plan([Planned(label, settings, tasks, done)], folder)
             watch.begun(done, total)

@@ -173,6 +173,11 @@ def tell(text: str, style: str = "") -> None:
     people().print(Text(text.replace("\n", "�"), style=style), soft_wrap=True)
 
 
+def note(text: str, style: str = "") -> None:
+    """As ``tell``, in lines that end between words."""
+    people().print(Text(text.replace("\n", "�"), style=style))
+
+
 def table(*heads: str) -> Table:
     """A table without lines."""
     return Table(*heads, box=None, padding=(0, 2, 0, 0))

@@ -20,11 +20,15 @@ CHINESE: Mapping[str, Said] = {
                 "告知的规则越多，结局越差。",
                 "少告知一些：--agent-options told={fewer}。",
             ),
+            "own agent": Ailment(
+                "告知的规则越多，结局越差。",
+                "少告知一些：在 jitrl.toml 的 [rules] 里写 told = {fewer}。",
+            ),
         },
     ),
     "rules-idle": Said(
         "白说的规则",
-        "[[{n} 条规则里，有 {idle} 条自存入以来在 {least} 个或更多回合里没有一步说话]]"
+        "[[{n} 条规则里，有 {idle} 条自存入以来在 {least} 个或更多回合里没有一步适用]]"
         "[[{n} 条规则里，有 {long} 条比留给规则的全部地方还长]][[，即 {room} 个词元]]",
         {
             "": Ailment(
@@ -52,7 +56,7 @@ CHINESE: Mapping[str, Said] = {
     ),
     "rules-obeyed": Said(
         "规则被照做",
-        "告知时 {told:.0%} 的场合照做了，不告知时 {held:.0%}：{mean:+.2f}[[ {interval}]]",
+        "告知时 {told:.0%} 的场合照做了，留出时 {held:.0%}：{mean:+.2f}[[ {interval}]]",
         {
             "": Ailment(
                 "告知规则并不改变做法。",
@@ -61,7 +65,7 @@ CHINESE: Mapping[str, Said] = {
             ),
             "needless": Ailment(
                 "规则说的是本来就会做的事。",
-                "提高智能体选项 gap，只从差别更大的尝试里提炼。",
+                "提高 gap（智能体的选项；自己的智能体在 [rules] 里设），只从差别更大的尝试里提炼。",
             ),
         },
     ),
@@ -93,7 +97,8 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "大多数提炼没有带来新东西。",
-                "提高智能体选项 attempts，使每轮更长：任务能教的已经教完了。",
+                "提高 attempts（智能体的选项；自己的智能体在 [rules] 里设），使每轮更长："
+                "任务能教的已经教完了。",
             ),
             "barren": Ailment(
                 "没有一次提炼得到规则。",
@@ -118,6 +123,10 @@ CHINESE: Mapping[str, Said] = {
                 "只有一个任务，所有规则都只适合它，永远不会被采纳。",
                 '让一个任务就够：--agent-options \'{{"gates": {{"tasks": 1}}}}\'',
             ),
+            "one task, own agent": Ailment(
+                "只有一个任务，所有规则都只适合它，永远不会被采纳。",
+                "让一个任务就够：在 jitrl.toml 的 [rules] 里写 gates = {{ tasks = 1 }}。",
+            ),
             "never": Ailment(
                 "大多数规则在等不会到来的回合。",
                 "停用它们：jitrl rules retire {file:sh}[[ --memory {memory:sh}]] {ids:ids} "
@@ -135,7 +144,8 @@ CHINESE: Mapping[str, Said] = {
             ),
             "memory": Ailment(
                 "很久没有采纳过规则了。",
-                "停止提炼，它要花钱：把 rulebook 的选项 attempts 设为 0；规则照样接受检验。",
+                "停止提炼，它要花钱：把 [rules] 的设置（或 rulebook 的选项）attempts 设为 0；"
+                "规则照样接受检验。",
             ),
             "never": Ailment(
                 "从未采纳过规则。",

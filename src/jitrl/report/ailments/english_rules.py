@@ -20,6 +20,10 @@ ENGLISH: Mapping[str, Said] = {
                 "The more rules are told, the worse it ends.",
                 "Tell fewer: --agent-options told={fewer}.",
             ),
+            "own agent": Ailment(
+                "The more rules are told, the worse it ends.",
+                "Tell fewer: told = {fewer} under [rules] of jitrl.toml.",
+            ),
         },
     ),
     "rules-idle": Said(
@@ -63,7 +67,8 @@ ENGLISH: Mapping[str, Said] = {
             ),
             "needless": Ailment(
                 "The rules say what is done anyway.",
-                "Distil at a higher gap of the agent's options, where attempts differ more.",
+                "Distil at a higher gap (an option of the agent; one of your own has it under "
+                "[rules]), where attempts differ more.",
             ),
         },
     ),
@@ -97,8 +102,8 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "Most distillations bring nothing new.",
-                "Raise attempts of the agent's options, so that rounds are longer: what a task "
-                "has to teach, it taught.",
+                "Raise attempts (an option of the agent; one of your own has it under [rules]), so "
+                "that rounds are longer: what a task has to teach, it taught.",
             ),
             "barren": Ailment(
                 "No distillation brought a rule.",
@@ -124,6 +129,10 @@ ENGLISH: Mapping[str, Said] = {
                 "All rules fit one task only, as there is no other, and can never be admitted.",
                 'Let one task be enough: --agent-options \'{{"gates": {{"tasks": 1}}}}\'.',
             ),
+            "one task, own agent": Ailment(
+                "All rules fit one task only, as there is no other, and can never be admitted.",
+                "Let one task be enough: gates = {{ tasks = 1 }} under [rules] of jitrl.toml.",
+            ),
             "never": Ailment(
                 "Most rules wait for episodes that do not come.",
                 "Retire them: jitrl rules retire {file:sh}[[ --memory {memory:sh}]] {ids:ids} "
@@ -141,8 +150,8 @@ ENGLISH: Mapping[str, Said] = {
             ),
             "memory": Ailment(
                 "For long no rule has been admitted.",
-                "Stop distilling, which costs: attempts = 0 of the rulebook's options; rules are "
-                "tested as ever.",
+                "Stop distilling, which costs: attempts = 0 under [rules] of jitrl.toml (rulebook "
+                "has an option of that name); rules are tested as ever.",
             ),
             "never": Ailment(
                 "No rule was ever admitted.",

@@ -4,6 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
+from contextlib import closing
 
 import pytest
 
@@ -11,8 +14,8 @@ from jitrl.errors import StoreError
 from jitrl.ports import Receipt
 from jitrl.service.desk import Desk, Limits
 from jitrl.service.errors import Conflict
-from jitrl.service.journal import RunningJournal
 from jitrl.service.once import Once
+from jitrl.stores.running import RunningJournal
 
 YES_NO = {"yes": 1.0, "no": 0.0}
 LIMITS = Limits(deadline=30.0)
@@ -129,6 +132,48 @@ def test_steps_that_a_power_cut_took_leave_an_agent_that_goes_on_and_nothing_is_
         assert (answer.action, answer.degraded) == ("yes", "deadline")
         desk.outcome("k", True, basis="test", is_trusted=True)
         assert (desk.rows(), desk.episodes.find("k").status) == ([], "aborted")
+
+
+@pytest.mark.parametrize("torn", [b"\0\0\0\x40\1\2", bytes(600)])
+def test_what_came_after_a_torn_end_is_there_after_the_next_restart(tmp_path, torn):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k")
+        desk.episodes.decide("k", "page 0", YES_NO)
+    (file,) = (tmp_path / "a.running").glob("*.episode")
+    file.write_bytes(file.read_bytes() + torn)
+    with opened(tmp_path) as desk:
+        desk.episodes.decide("k", "page 1", YES_NO, step=1)
+        desk.episodes.reward("k", 5.0, is_trusted=True)
+        desk.episodes.decide("k", "page 2", YES_NO, step=2)
+    with opened(tmp_path) as desk:
+        assert desk.episodes.find("k").steps == 3
+        desk.outcome("k", True, basis="test", is_trusted=True)
+        assert [row.reward for row in reversed(desk.rows())] == [0.0, 5.0, 1.0]
+
+
+class SlowToBegin(RunningJournal):
+    """A journal on a disk that takes its time."""
+
+    is_asked = threading.Event()
+
+    def begin(self, *about):
+        self.is_asked.set()
+        time.sleep(0.2)
+        super().begin(*about)
+
+
+def test_a_run_that_two_callers_start_at_once_begins_with_its_beginning(tmp_path):
+    journal = SlowToBegin(tmp_path / "a.running")
+    with Desk(tmp_path / "a.db", limits=LIMITS) as desk, closing(journal):
+        desk.episodes._journal = journal
+        first = threading.Thread(target=desk.episodes.start, args=("t",), kwargs={"key": "k"})
+        first.start()
+        assert journal.is_asked.wait(30.0)
+        assert not desk.episodes.start("t", key="k").is_new
+        desk.episodes.decide("k", "page", YES_NO, step=0)
+        first.join()
+        (kept,) = journal.kept()
+        assert (kept.key, len(kept.steps)) == ("k", 1)
 
 
 def test_an_episode_that_was_stored_when_the_process_died_is_not_begun_again(tmp_path):

@@ -178,6 +178,52 @@ def test_after_a_restart_a_run_that_was_told_rules_is_told_none_and_counts_for_n
         assert [use.episode for use in uses(desk, rule_id(WRITTEN))] == ["not told"]
 
 
+def test_after_a_restart_a_rule_that_was_held_out_is_held_out_still_and_counts_for_none(tmp_path):
+    rules = replace_rules(holdout=0.5)
+    keys = [f"{n}" for n in range(12)]
+    with opened(tmp_path, rules) as desk:
+        plant(desk)
+        held_out = []
+        for key in keys:
+            start(desk, key)
+            if not desk.episodes.notes(key, HERE, TOOLS).notes:
+                held_out.append(key)
+            decide(desk, key)
+    assert 0 < len(held_out) < len(keys)
+    with opened(tmp_path, rules) as desk:
+        assert {desk.episodes.notes(key, HERE, TOOLS).notes for key in keys} == {""}
+        for key in keys:
+            decide(desk, key)
+            over(desk, key)
+        assert uses(desk, rule_id(WRITTEN)) == []
+
+
+def test_a_degraded_answer_that_is_sent_again_says_no_rules(desk):
+    start(desk, "k")
+    running = desk.episodes._running["k"]
+    logits = dict.fromkeys(TOOLS, 0.0)
+    with running.lock:
+        late = desk.episodes.ask("k", HERE, logits, step=0, notes=True)
+        assert late.result(0.01).degraded == "deadline"
+    until(lambda: len(running.episode.steps) == 1)
+    again = desk.episodes.ask("k", HERE, logits, step=0, notes=True).result(60.0)
+    assert (again.degraded, again.notes) == ("degraded", "")
+
+
+def test_an_answer_that_is_sent_again_says_rules_to_those_who_ask_for_them(desk):
+    start(desk, "k")
+    logits = dict.fromkeys(TOOLS, 0.0)
+    desk.episodes.ask("k", HERE, logits, step=0, notes=True).result(60.0)
+    assert desk.episodes.ask("k", HERE, logits, step=0).result(60.0).notes == ""
+
+
+def test_an_answer_of_a_memory_that_is_off_is_no_degraded_one_when_it_is_sent_again(tmp_path):
+    with opened(tmp_path, Rules(), mode="off") as desk:
+        start(desk, "k")
+        for _ in range(2):
+            assert decide(desk, "k", step=0).degraded == ""
+
+
 # --- learned of ----------------------------------------------------------------------------------
 
 

@@ -25,13 +25,13 @@ from jitrl.ports import DecisionRecord, Receipt
 from jitrl.ports.rules import RuleStore
 from jitrl.service.episodes import Episodes
 from jitrl.service.errors import Conflict, Unknown
-from jitrl.service.journal import RunningJournal
 from jitrl.service.lane import Lane
 from jitrl.service.once import Once
 from jitrl.service.running import SELF
 from jitrl.service.seats import Limits
 from jitrl.stores.lookup import Lookup
 from jitrl.stores.records import decision_id
+from jitrl.stores.running import RunningJournal, folder_beside
 from jitrl.types import Basis, EpisodeStatus, Row, RowStatus, Rule, RuleStatus
 
 
@@ -70,7 +70,7 @@ class Desk:
             self.once = undo.enter_context(closing(Once(f"{stem}.said")))
             journal = None
             if is_kept:
-                journal = undo.enter_context(closing(RunningJournal(f"{stem}.running")))
+                journal = undo.enter_context(closing(RunningJournal(folder_beside(path))))
             self.episodes = Episodes(self.memory, self.lookup, self.limits, journal)
             self._teacher = Lane("jitrl-teach", 1)
             undo.callback(self._teacher.close)

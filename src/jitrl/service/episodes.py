@@ -17,12 +17,12 @@ from jitrl.ports import Receipt
 from jitrl.service.calls import Answer, Call, Noted
 from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown
 from jitrl.service.ids import LONGEST
-from jitrl.service.journal import RunningJournal
 from jitrl.service.lane import Lane
 from jitrl.service.lived import ServedEpisode
 from jitrl.service.running import SELF, Running
 from jitrl.service.seats import Limits, Seat
 from jitrl.stores.lookup import Lookup
+from jitrl.stores.running import RunningJournal
 from jitrl.types import Basis, Decision, EpisodeStatus, Outcome, State
 
 _log = logging.getLogger(__name__)
@@ -121,9 +121,9 @@ class Episodes:
                 key = f"{time.time_ns():x}-{os.urandom(6).hex()}"
             episode = ServedEpisode(self.memory, task, scope, key, goal, family)
             running = Running(episode, principal, self._journal)
+            if self._journal is not None:  # nobody finds it before, so no step comes first there
+                self._journal.begin(key, task, scope, principal, goal, family)
             self._running[key] = running
-        if self._journal is not None:
-            self._journal.begin(key, task, scope, principal, goal, family)
         return running.seat(is_new=True)
 
     def find(self, key: str) -> Seat:

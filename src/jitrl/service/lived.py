@@ -25,6 +25,12 @@ class ServedEpisode(Episode):
         """Whether the memory has a rulebook, so that ``notes`` may be asked for."""
         return self._jitrl.book is not None
 
+    @property
+    def has_spoken(self) -> bool:
+        """Whether the condition of a rule held at a step so far, be it told or held out."""
+        ruled = self._agent
+        return isinstance(ruled, RulebookEpisode) and bool(ruled._begun().uses(self.key))
+
     def heard(self, is_heard: bool) -> None:
         """Whether the notes just made arrived; if none ever did, nothing was told."""
         self._is_heard |= is_heard

@@ -18,10 +18,10 @@ from jitrl.errors import JitRLError
 from jitrl.ports import Receipt
 from jitrl.service.calls import Answer, Call, Noted
 from jitrl.service.errors import Conflict, NotAllowed
-from jitrl.service.journal import Kept, RunningJournal
 from jitrl.service.lived import ServedEpisode
 from jitrl.service.seats import Seat
-from jitrl.types import Basis, EpisodeStatus, Outcome, State
+from jitrl.stores.running import Kept, RunningJournal
+from jitrl.types import DEGRADED, Basis, EpisodeStatus, Outcome, State
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +51,11 @@ class Running:
         self._notes: dict[int, str] = {}  # step → rules as they were told
 
     def resume(self, kept: Kept) -> None:
-        """Go on where a process that is gone was; if rules were told in it, no more are."""
+        """Go on where a process that is gone was; if rules spoke in it, none does any more.
+
+        What was drawn for them is not known, and is not drawn again: once told, always told, and
+        held out likewise.
+        """
         if kept.is_noted:
             self.episode.hush()
         for number, step in enumerate(kept.steps):
@@ -60,7 +64,7 @@ class Running:
                 self.episode.reward(value)
         self.is_rewarded, self.is_said = bool(kept.rewards), bool(kept.said)
         self.said, self._next = sum(kept.said), len(kept.steps)
-        self._is_lossy, self._is_resumed = kept.is_torn, True
+        self._is_lossy, self._is_resumed, self._is_noted = kept.is_torn, True, kept.is_noted
 
     def seat(self, *, is_new: bool = False) -> Seat:
         """The episode, as whoever starts it is told."""
@@ -97,9 +101,10 @@ class Running:
         except Exception:  # noqa: BLE001 - whatever it is, the agent goes on
             _log.exception("notes failed key=%s", self.episode.key)
             return None
-        if notes and not self._is_noted and self._journal is not None:
-            self._journal.noted(self.episode.key)
-        self._is_noted |= bool(notes)
+        if self.episode.has_spoken and not self._is_noted:  # of those held out, too
+            self._is_noted = True
+            if self._journal is not None:
+                self._journal.noted(self.episode.key)
         self._notes[len(self.episode.steps)] = notes
         return notes
 
@@ -146,8 +151,12 @@ class Running:
         except JitRLError:
             self._is_lossy = True
             _log.exception("step lost key=%s step=%d", self.episode.key, len(taken))
-        if call.notes and call.future.done():
-            self.episode.heard(call.future.result().decision is not None)
+        is_answered = call.future.done()
+        is_heard = is_answered and call.future.result().decision is not None
+        if not is_heard:  # what was said of it is not logged, so it is not said again
+            self._notes.pop(len(taken), None)
+        if call.notes and is_answered:
+            self.episode.heard(is_heard)
 
     def _keep(self, number: int) -> None:
         if self._journal is not None:
@@ -245,6 +254,6 @@ class Running:
                 Conflict(f"step {number} of {key!r} was decided in another state or among others")
             )
             return
-        degraded = decision.reason if decision.mode == "off" else ""
-        notes = self._notes.get(number, "")
+        degraded = decision.reason if decision.reason == DEGRADED else ""
+        notes = self._notes.get(number, "") if call.notes and not degraded else ""
         call.answer(Answer(number, decision.action, degraded, decision, notes))

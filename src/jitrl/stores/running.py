@@ -12,6 +12,7 @@ import logging
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,12 @@ import msgspec
 from jitrl.errors import StoreError
 from jitrl.stores import packing
 from jitrl.stores.lock import FileLock
+from jitrl.stores.purge_find import Wanted
 from jitrl.types import Decision, State
 
 _log = logging.getLogger(__name__)
 
-_SUFFIX = ".episode"
+_SUFFIX, _LOCK = ".episode", "in-use"
 _VERSION = 2
 _READ = (1, _VERSION)
 _SECONDS = 5.0
@@ -50,7 +52,7 @@ class Kept:
         rewards: Step and value of each trusted reward, in the order they came.
         said: Each reward on the agent's own word.
         is_torn: Whether a step in between is missing.
-        is_noted: Whether rules were told in it.
+        is_noted: Whether rules spoke in it, told or held out.
     """
 
     key: str
@@ -66,6 +68,11 @@ class Kept:
     is_noted: bool = False
 
 
+def folder_beside(path: str | os.PathLike[str]) -> Path:
+    """Where the running episodes of a memory file are kept, if a service keeps them."""
+    return Path(f"{os.path.splitext(path)[0]}.running")
+
+
 class RunningJournal:
     """The files of one memory's running episodes. Each episode belongs to one thread at a time.
 
@@ -79,7 +86,7 @@ class RunningJournal:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
             raise StoreError(f"{folder} cannot be made: {error.strerror}") from error
-        self._lock = FileLock(os.fspath(self.folder / "in-use"))
+        self._lock = FileLock(os.fspath(self.folder / _LOCK))
         try:
             self._lock.acquire(_SECONDS)
         except StoreError as error:
@@ -103,7 +110,7 @@ class RunningJournal:
         self._append(key, ["begin", _VERSION, key, task, scope, principal, goal, family])
 
     def noted(self, key: str) -> None:
-        """Rules were told."""
+        """Rules spoke, told or held out."""
         self._append(key, ["noted"])
 
     def step(self, key: str, number: int, state: State, action: str, decision: Decision) -> None:
@@ -131,12 +138,18 @@ class RunningJournal:
             _log.exception("running episode not deleted key=%s", key)
 
     def kept(self) -> Iterator[Kept]:
-        """The episodes that were running; what is torn at the end of a file is left out."""
+        """The episodes that were running.
+
+        What is torn at the end of a file is cut off, so that what follows can be read again.
+        """
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
-            records = list(_records(path.read_bytes()))
-            if not records or records[0][0] != "begin" or records[0][1] not in _READ:
+            data = path.read_bytes()
+            records, end = _records(data)
+            if not _is_whole(records):
                 _log.warning("running episode unreadable file=%s", path)
                 continue
+            if end < len(data):
+                _cut(path, end)
             yield _read(records)
 
     def _append(self, key: str, record: list[Any]) -> None:
@@ -155,15 +168,65 @@ class RunningJournal:
         return self.folder / f"{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}{_SUFFIX}"
 
 
-def _records(data: bytes) -> Iterator[list[Any]]:
+def holding(folder: Path, wanted: Wanted) -> list[Path]:
+    """The files of running episodes that hold something of the subjects of a purge."""
+    return [p for p in sorted(folder.glob(f"*{_SUFFIX}")) if _holds(p.read_bytes(), wanted)]
+
+
+@contextmanager
+def unused(folder: Path) -> Iterator[bool]:
+    """Whether no service has the running episodes in a folder; none gets them in the block."""
+    with closing(FileLock(os.fspath(folder / _LOCK))) as lock:
+        try:
+            lock.acquire(0.0)
+        except StoreError:
+            yield False
+        else:
+            yield True
+
+
+def _holds(data: bytes, wanted: Wanted) -> bool:
+    records, end = _records(data)
+    rest = data if not _is_whole(records) else data[end:]
+    if any(text.encode() in said for text in wanted.texts for said in (rest, rest.lower())):
+        return True
+    if not _is_whole(records):
+        return False
+    kept = Kept(*records[0][2:])
+    steps = (values for kind, *values in records if kind == "step")
+    return (
+        kept.key in wanted.episodes
+        or kept.task in wanted.tasks
+        or kept.principal in wanted.principals
+        or wanted.says(records[0])
+        or any(wanted.says(where, act, packing.unpack(made)) for _, where, act, made in steps)
+    )
+
+
+def _records(data: bytes) -> tuple[list[list[Any]], int]:
+    """The whole records, and where the last of them ends."""
+    found: list[list[Any]] = []
     at = 0
     while at + _HEAD <= len(data):
         length, crc = (int.from_bytes(data[at + i : at + i + 4], "big") for i in (0, 4))
         body = data[at + _HEAD : at + _HEAD + length]
-        if len(body) < length or zlib.crc32(body) != crc:
-            return
-        yield msgspec.msgpack.decode(body)
+        if not body or len(body) < length or zlib.crc32(body) != crc:  # a power cut leaves zeros
+            break
+        found.append(msgspec.msgpack.decode(body))
         at += _HEAD + length
+    return found, at
+
+
+def _is_whole(records: list[list[Any]]) -> bool:
+    """Whether they are those of an episode from its beginning."""
+    return bool(records) and records[0][0] == "begin" and records[0][1] in _READ
+
+
+def _cut(path: Path, end: int) -> None:
+    try:
+        os.truncate(path, end)
+    except OSError:  # the agent goes on, and the next restart knows less
+        _log.exception("torn end of a running episode not cut off file=%s", path)
 
 
 def _read(records: list[list[Any]]) -> Kept:

@@ -301,6 +301,22 @@ def test_a_value_that_cannot_be_used_is_named(ask, path, body, said):
     assert said in answer.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"state": "\xff"}', "no JSON in UTF-8"),
+        (b'{"state": ' + b"[" * 100_000, "nested too deeply"),
+        (b'{"state": "page", "step": ' + b"9" * 5000 + b"}", "too many digits"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_refused_with_what_is_wrong_with_it(ask, body, said):
+    ask("POST", "/v1/episodes", START)
+    how = {"content": body, "headers": {"Content-Type": "application/json"}}
+    answer = ask("POST", "/v1/episodes/k/notes", **how)
+    assert is_problem(answer, 400)
+    assert said in answer.json()["detail"]
+
+
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "9" * 5000])
 def test_a_number_that_is_none_is_refused(ask, number):
     ask("POST", "/v1/episodes", START)

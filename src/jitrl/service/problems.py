@@ -173,7 +173,22 @@ def _http(request: Request, error: HTTPException, routes: Sequence[BaseRoute]) -
         return answer(405, f"{request.method} is not for this address", headers=headers)
     if error.status_code == 404:
         return answer(404, f"there is nothing at {request.url.path[:200]}")
+    if error.status_code == 400 and error.__cause__ is not None:  # the body could not be read
+        return answer(400, f"the body is no JSON{_fault(error.__cause__)}", headers=headers)
     return answer(error.status_code, f"{error.detail}", headers=headers)
+
+
+def _fault(error: BaseException) -> str:
+    """What is wrong with a body that cannot be read."""
+    match error:
+        case UnicodeDecodeError():
+            return " in UTF-8"
+        case RecursionError():
+            return " that can be read: it is nested too deeply"
+        case ValueError():
+            return " that can be read: a number in it has too many digits"
+        case _:
+            return ""
 
 
 def _methods(request: Request, routes: Sequence[BaseRoute]) -> set[str]:

@@ -20,6 +20,7 @@ from jitrl.stores import backup
 from jitrl.stores.place import BESIDE
 from jitrl.stores.purge import Removed, purge, scrub
 from jitrl.stores.purge_find import Subject, SubjectKind, Wanted, subject
+from jitrl.stores.running import folder_beside, holding, unused
 from jitrl.stores.sqlite import SQLiteStore
 
 FileState = Literal["clean", "missing", "deleted", "left"]
@@ -47,7 +48,7 @@ class Cleaned:
     """
 
     path: str
-    kind: Literal["memory", "backup", "export", "vectors"]
+    kind: Literal["memory", "backup", "export", "vectors", "running"]
     state: FileState
     why: str = ""
     memories: tuple[Removed, ...] = ()
@@ -109,6 +110,7 @@ def purged(
         files.append(work.copy(path))
     files += [work.export(c.path, is_deleted=delete_exports) for c in known if c.kind == "export"]
     if store.path != ":memory:":
+        files += work.running(folder_beside(os.path.realpath(store.path)))
         vectors = Path(os.path.realpath(store.path)).parent / VECTORS
         if vectors.exists() and any(r.states or r.steps for r in files[0].memories):
             files.append(work.vectors(vectors))
@@ -190,6 +192,16 @@ class _Work:
         why = "" if is_empty else "its log is not empty: another process reads it; purge again"
         return Cleaned(str(path), "vectors", "clean" if is_empty else "left", why)
 
+    def running(self, folder: Path) -> list[Cleaned]:
+        """Running episodes that a service keeps: deleted, unless one has them open."""
+        if not (found := holding(folder, self.wanted)):
+            return []
+        if self.dry_run:
+            why = "it would be deleted, unless a service has it"
+            return [Cleaned(str(path), "running", "left", why) for path in found]
+        with unused(folder) as is_unused:
+            return [_without(path, is_unused) for path in found]
+
     def _seen(self, path: str) -> str:
         """Where a wanted text is still in the bytes of a file and what lies beside it."""
         if path == ":memory:":
@@ -202,6 +214,17 @@ class _Work:
                 if _holds(file, text):
                     return f"{file.name} still holds the text (as a name of a memory?)"
         return ""
+
+
+def _without(path: Path, is_unused: bool) -> Cleaned:
+    """A running episode, deleted if no service has it."""
+    why = "" if is_unused else "a service has it running: end it there, or the service; purge again"
+    if is_unused:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            why = str(error.strerror)
+    return Cleaned(str(path), "running", "left" if why else "deleted", why)
 
 
 _BLOCK = 1 << 20

@@ -1,5 +1,6 @@
 """The proxy, between clients that know nothing of it and a local provider."""
 
+import asyncio
 import http.client
 import json
 import socket
@@ -24,8 +25,9 @@ from tool_desk import ANSWERED, KIND, TASK, Desk
 
 import jitrl
 from jitrl.cli import main
-from jitrl.errors import ConfigError
-from jitrl.integrations.guide import Guide
+from jitrl.errors import ConfigError, InputError
+from jitrl.integrations.guide import Guide, GuidedEpisode
+from jitrl.service.proxied import UnderWay
 from jitrl.service.proxy import app
 
 pytestmark = pytest.mark.server
@@ -283,6 +285,7 @@ def test_an_outcome_may_come_late_and_be_corrected(proxy, memory):
         ("k", {}, 400),
         ("k", b"[]", 400),
         ("k", {"outcome": "x"}, 400),
+        ("k", {"outcome": True, "basis": []}, 400),
     ],
 )
 def test_an_outcome_that_cannot_be_used_is_refused(proxy, key, body, status):
@@ -331,10 +334,81 @@ def test_episodes_that_nobody_ends_are_kept_without_an_outcome(stub, memory):
     with listening(app(Guide(memory), stub.url, most=2)) as proxy:
         for key in ("a", "b", "c"):
             run(proxy, key)
+        assert told(proxy, "a", True)[0] == 200  # stored by now, whoever does it
         assert memory.store.episode("a").status == "truncated"
-        assert told(proxy, "a", True)[0] == 200
     assert memory.store.episode("a").outcome.value == 1.0
     assert {e.key for e in memory.store.episodes()} == {"a", "b", "c"}
+
+
+def test_learning_what_is_owed_and_storing_idle_runs_keep_other_requests_free(stub, memory):
+    guide = SlowGuide(memory)
+    with listening(app(guide, stub.url, most=1)) as proxy:
+        slow = threading.Thread(target=run, args=(proxy, "a"))
+        slow.start()
+        try:
+            assert guide.is_asked.wait(60.0)
+            assert sent(f"{proxy}/jitrl/health")[0] == 200
+        finally:
+            guide.gate.set()
+            slow.join()
+        guide.gate.clear()
+        guide.is_asked.clear()
+        run(proxy, "b")  # for which "a" has to go
+        try:
+            assert guide.is_asked.wait(60.0)
+            assert sent(f"{proxy}/jitrl/health")[0] == 200
+        finally:
+            guide.gate.set()
+    assert {e.key for e in memory.store.episodes()} == {"a", "b"}
+
+
+class SlowGuide(Guide):
+    """A guide whose run ``a`` begins, and is stored, only when it is let."""
+
+    def __init__(self, memory):
+        super().__init__(memory)
+        self.is_asked, self.gate = threading.Event(), threading.Event()
+
+    def wait(self):
+        self.is_asked.set()
+        assert self.gate.wait(60.0)
+
+    def episode(self, text="", *, key=None, **about):
+        episode = super().episode(text, key=key, **about)
+        if key == "a":
+            self.wait()
+            episode.__class__ = SlowToEnd
+        return episode
+
+
+class SlowToEnd(GuidedEpisode):
+    def finish(self, *said, **about):
+        self.guide.wait()
+        return super().finish(*said, **about)
+
+
+def test_a_run_that_cannot_begin_may_begin_later_under_its_key(memory):
+    async def begun():
+        under_way = UnderWay(Guide(memory), idle=60.0, most=2)
+        with pytest.raises(InputError, match="task is ''"):
+            await under_way.at("k", "", "", None)
+        assert await under_way.get("k") is None
+        episode = await under_way.at("k", TASK, None, None)
+        assert await under_way.at("k", TASK, None, None) is episode
+        under_way.close()
+
+    asyncio.run(begun())
+    assert [e.key for e in memory.store.episodes()] == ["k"]
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "responses"])
+def test_half_of_a_surrogate_pair_is_refused_and_a_whole_one_is_not(proxy, path):
+    for text, status in (("late \ud83d", 400), ("late \ud83d\ude00", 200)):
+        user = {"role": "user", "content": text}
+        said = {"messages": [user], "tools": TOOLS} if "chat" in path else {"input": text}
+        body = {"model": "habits", "tools": FLAT, **said}
+        answer = sent(f"{proxy}/v1/{path}", body, {"X-JitRL-Episode": "k"})
+        assert answer[0] == status, answer[2]
 
 
 @pytest.mark.parametrize("path", ["chat/completions", "files", "models"])

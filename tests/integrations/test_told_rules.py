@@ -1,6 +1,7 @@
 """Rules that are told stand at the end of a model's instructions, in each framework."""
 
 import asyncio
+import json
 from contextlib import contextmanager
 
 import pytest
@@ -240,6 +241,42 @@ def test_the_proxy_tells_rules_to_agents_of_any_language(tmp_path, kind):
     )
     assert TEXT not in first
     assert TEXT in last
+
+
+@pytest.mark.parametrize(
+    ("kind", "odd"),
+    [
+        *(("messages", {"role": "system", "content": one}) for one in (5, {"type": "text"})),
+        *(("messages", one) for one in ("hi", None, {"content": "no role"}, {"role": ["system"]})),
+        *(("instructions", one) for one in (3, ["own"], {"a": 1})),
+    ],
+)
+def test_the_proxy_leaves_a_request_that_cannot_hold_rules_to_the_provider(tmp_path, kind, odd):
+    pytest.importorskip("fastapi", reason="fastapi is not installed (extra server)")
+    from chat_stub import FLAT, TOOLS
+    from fastapi.testclient import TestClient
+    from httpx import MockTransport, Response
+
+    from jitrl.integrations.guide import Guide
+    from jitrl.service.proxy import app
+
+    heard = []
+
+    def refuses(request):
+        heard.append(request.content)
+        return Response(400, json={"error": {"message": "no text"}})
+
+    user = {"role": "user", "content": LOST}
+    if kind == "messages":
+        path, body = "chat/completions", {"messages": [odd, user], "tools": TOOLS}
+    else:
+        path, body = "responses", {"input": LOST, "instructions": odd, "tools": FLAT}
+    with opened(tmp_path) as memory:
+        made = app(Guide(memory), "http://provider/v1", transport=MockTransport(refuses))
+        with TestClient(made) as client:
+            answer = client.post(f"/v1/{path}", json=body, headers={"X-JitRL-Episode": "k"})
+    assert (answer.status_code, answer.json()["error"]["message"]) == (400, "no text")
+    assert [json.loads(one) for one in heard] == [body]
 
 
 def test_rules_that_cannot_be_told_leave_the_agent_as_it_was(tmp_path):

@@ -48,6 +48,18 @@ def asked(request: Json, seen: Answers) -> Turn:
     )
 
 
+def takes_notes(request: Json) -> bool:
+    """Whether it has messages, and the first, if it instructs, is a text or parts of one."""
+    said = request.get("messages")
+    if not (isinstance(said, list | tuple) and said):
+        return False
+    if not all(isinstance(one, Mapping) and isinstance(one.get("role"), str) for one in said):
+        return False
+    instructs = said[0]["role"] in ("system", "developer")
+    own = said[0].get("content") if instructs else None
+    return own is None or isinstance(own, str | list | tuple)
+
+
 def told(request: Json, notes: str) -> dict[str, Any]:
     """The request with ``notes`` at the end of its instructions."""
     said = list(request.get("messages") or ())

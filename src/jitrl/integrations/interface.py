@@ -33,6 +33,9 @@ class Interface(Protocol):
     def asked(self, request: Json, seen: Answers) -> Turn | None:
         """The turn that a request makes, as long as it is not answered."""
 
+    def takes_notes(self, request: Json) -> bool:
+        """Whether its instructions are such that notes can stand at their end."""
+
     def told(self, request: Json, notes: str) -> dict[str, Any]:
         """The request with notes at the end of its instructions."""
 

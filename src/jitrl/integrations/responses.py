@@ -70,6 +70,11 @@ def asked(request: Json, seen: Answers) -> Turn | None:
     )
 
 
+def takes_notes(request: Json) -> bool:
+    """Whether its instructions, if it has any, are a text."""
+    return request.get("instructions") is None or isinstance(request["instructions"], str)
+
+
 def told(request: Json, notes: str) -> dict[str, Any]:
     """The request with ``notes`` at the end of its instructions."""
     own = request.get("instructions")

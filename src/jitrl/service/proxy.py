@@ -16,10 +16,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
+import re
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 from jitrl.errors import ConfigError, InputError, JitRLError, MissingExtra, StoreError
@@ -27,6 +27,7 @@ from jitrl.integrations import chat, responses
 from jitrl.integrations.guide import Guide, GuidedEpisode
 from jitrl.integrations.interface import Interface
 from jitrl.service.guard import Bodies
+from jitrl.service.proxied import UnderWay
 from jitrl.types import BASES, Basis
 
 try:
@@ -59,47 +60,7 @@ _HOP = frozenset(
 )
 _OWN = frozenset({"date", "server"})  # of answers; the server of the proxy writes them, too
 _ARRIVAL = 60.0  # seconds for the body of a request
-
-
-class Running:
-    """Episodes under way, by key; one that nobody asks for is kept without an outcome.
-
-    Args:
-        idle: Seconds after which that is so.
-        most: Episodes at once; the one that was quiet longest is closed for one more.
-    """
-
-    def __init__(self, guide: Guide, *, idle: float, most: int) -> None:
-        self._guide, self._idle, self._most = guide, idle, most
-        self._open: dict[str, tuple[float, GuidedEpisode]] = {}
-
-    def at(self, key: str, text: str, task: str | None, scope: str | None) -> GuidedEpisode:
-        """The episode of that key; it begins if it is not under way."""
-        self.close(time.monotonic() - self._idle)
-        _, episode = self._open.pop(key, (0.0, None))
-        if episode is None:
-            episode = self._guide.episode(text, task=task, scope=scope, key=key)
-        self._open[key] = time.monotonic(), episode  # the newest is the last
-        while len(self._open) > self._most:
-            self._leave(next(iter(self._open)))
-        return episode
-
-    def get(self, key: str) -> GuidedEpisode | None:
-        """The episode of that key, if it is under way."""
-        return self._open.get(key, (0.0, None))[1]
-
-    def drop(self, key: str) -> None:
-        """The episode of that key is over."""
-        self._open.pop(key, None)
-
-    def close(self, before: float = float("inf")) -> None:
-        """Keep all that were last asked for before ``before``, without an outcome."""
-        for key in [key for key, (at, _) in self._open.items() if at < before]:
-            self._leave(key)
-
-    def _leave(self, key: str) -> None:
-        _, episode = self._open.pop(key)
-        episode.finish(status="truncated")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def app(
@@ -132,13 +93,13 @@ def app(
         raise ConfigError(f"upstream is {upstream!r}; it must begin with http:// or https://")
     if unknown := sorted(set(accept) - set(BASES)):
         raise ConfigError(f"basis {unknown[0]!r} is not known; there are {', '.join(BASES)}")
-    running = Running(guide, idle=idle, most=most)
+    running = UnderWay(guide, idle=idle, most=most)
     provider = httpx.AsyncClient(timeout=timeout, transport=transport)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         yield
-        running.close()
+        await run_in_threadpool(running.close)
         await provider.aclose()
 
     made = FastAPI(title="jitrl proxy", lifespan=life, docs_url=None, redoc_url=None)
@@ -161,14 +122,14 @@ def app(
             _bytes(answer), status_code=answer.status_code, headers=_headers(answer)
         )
 
-    def begun(
+    async def begun(
         request: Request, key: str, asked: Mapping[str, Any], interface: Interface
     ) -> GuidedEpisode:
         """The episode that a request belongs to."""
         scope = request.headers.get("x-jitrl-scope")
         text = _text(asked, interface)
         task = unquote(request.headers.get("x-jitrl-task", "")) or (None if text else key)
-        return running.at(key, text, task, None if scope is None else unquote(scope))
+        return await running.at(key, text, task, None if scope is None else unquote(scope))
 
     async def decided(request: Request, interface: Interface) -> Response:
         """An answer whose choice of a tool is decided."""
@@ -177,10 +138,13 @@ def app(
         asked = _object(body)
         if not key or asked is None or not interface.is_open(asked):
             return await passed(request, body)
+        if not _is_text(body, asked):
+            return _problem(400, "the request has half of a surrogate pair, which is no text")
         shown = asked
-        if guide.memory.book is not None:  # its rules stand in the request, so it begins before it
+        if guide.memory.book is not None and interface.takes_notes(asked):
+            # Rules stand in the request, so the episode begins before it is sent.
             with suppress(InputError):  # which is said of the answer
-                early = begun(request, key, asked, interface)
+                early = await begun(request, key, asked, interface)
                 notes = await run_in_threadpool(
                     early.notes, lambda: interface.asked(asked, early.seen)
                 )
@@ -191,7 +155,7 @@ def app(
         if answer.status_code != 200 or first is None:
             return Response(raw, answer.status_code, _headers(answer))
         try:
-            episode = begun(request, key, asked, interface)
+            episode = await begun(request, key, asked, interface)
         except InputError as error:
             _log.warning("degraded key=%s %s", key, error)
             return _answered(first, asked, interface, {"x-jitrl-degraded": "1"})
@@ -229,10 +193,13 @@ def app(
         if told is None or "outcome" not in told:
             return _problem(400, 'the body must be a JSON object with "outcome"')
         basis = told.get("basis", "agent_self_report")
+        if not isinstance(basis, str):
+            return _problem(400, f'"basis" is {basis!r}; it must be a text')
+        basis = cast(Basis, basis)
         if basis not in accept:
             return _problem(403, f"basis {basis!r} is not accepted here; {sorted(accept)} are")
-        episode = running.get(key)
         try:
+            episode = await running.get(key)
             if episode is not None and episode.is_stored_here:
                 receipt = await run_in_threadpool(episode.finish, told["outcome"], basis=basis)
                 running.drop(key)
@@ -272,6 +239,17 @@ def _object(body: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _is_text(body: bytes, asked: Mapping[str, Any]) -> bool:
+    """Whether all that a body says is text, which half of a surrogate pair is not."""
+    if not _SURROGATE.search(body):
+        return True
+    try:
+        _written(asked)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _written(value: Mapping[str, Any]) -> bytes:

@@ -9,7 +9,6 @@ import pytest
 import jitrl
 from jitrl.analysis.explain import carrying, causes, unaided
 from jitrl.core.sentences import rule_id
-from jitrl.service.pages.router import POSTED, VIEWS
 from jitrl.service.pages.words import SAID
 from jitrl.service.pages.words.terms import OF
 from jitrl.stores.sqlite import SQLiteStore
@@ -88,6 +87,8 @@ def test_terms_on_a_page_are_explained_on_that_page(visit, memory, runs, book, v
 
 
 def test_views_that_explain_terms_are_there_and_so_are_the_terms():
+    from jitrl.service.pages.router import POSTED, VIEWS
+
     assert set(OF) <= set(VIEWS) | set(POSTED)
     names = {name for used in OF.values() for name in used}
     assert {f"term.{name}" for name in names} <= set(SAID)

@@ -16,10 +16,13 @@ from jitrl.core.credit import derive_rows
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
 from jitrl.core.update import decide
+from jitrl.errors import StoreError
 from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.memory.lessons import Lessons
 from jitrl.memory.paths import loops, path
 from jitrl.memory.session import Session
 from jitrl.memory.view import Lens, View
+from jitrl.ports import Outline
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import (
     Basis,
@@ -463,6 +466,42 @@ def test_a_view_that_stops_at_a_version_learns_from_nothing_later() -> None:
         assert [replace(n, version=0) for n in again] == then
 
 
+def test_a_fit_that_was_begun_in_pieces_is_finished_for_who_asks() -> None:
+    with SQLiteStore(":memory:") as store:
+        fill(store, 7)
+        view, whole = view_of(store), view_of(store)
+        view.refresh()
+        assert view.fit_on()
+        assert view.is_fit_due
+        assert all_asked(view) == all_asked(whole)
+        assert not view.is_fit_due
+        assert not view.fit_on()
+
+
+def test_a_fit_that_fails_half_way_is_still_due() -> None:
+    with SQLiteStore(":memory:") as store:
+        fill(store, 7)
+        gone = {"e3"}
+
+        def journal(key: str) -> Outline:
+            if key in gone:
+                raise StoreError(f"{key} is gone")
+            return store.outline(key)
+
+        flaky, whole = Lessons(journal, 1.0), Lessons(store.outline, 1.0)
+        for n in range(7):
+            flaky.take_in(store.rows(f"e{n}"))
+            whole.take_in(store.rows(f"e{n}"))
+        with pytest.raises(StoreError, match="e3 is gone"):
+            flaky.fit()
+        assert flaky.is_due
+        gone.clear()
+        found, wanted = flaky.fit(), whole.fit()
+        assert found is not None
+        assert wanted is not None
+        assert found.weight == wanted.weight
+
+
 CHANGE = st.one_of(
     st.tuples(st.just("solved"), st.integers(0, 8), st.sampled_from([1.0, 2.0])),
     st.tuples(st.just("solved"), st.integers(0, 8), st.just(1.0)),
@@ -498,15 +537,22 @@ def apply(store: SQLiteStore, change: tuple[str, int, float], keys: list[str]) -
 
 
 @settings(max_examples=20)
-@given(st.lists(CHANGE, min_size=8, max_size=24), st.sampled_from([frozenset[str](), {"t1"}]))
+@given(
+    st.lists(CHANGE, min_size=8, max_size=24),
+    st.sampled_from([frozenset[str](), {"t1"}]),
+    st.integers(0, 15),
+)
 def test_lessons_that_followed_every_change_are_those_of_a_view_made_afresh(
-    changes: list[tuple[str, int, float]], exclude: frozenset[str]
+    changes: list[tuple[str, int, float]], exclude: frozenset[str], ahead: int
 ) -> None:
     with SQLiteStore(":memory:") as store:
         keys: list[str] = []
         following = view_of(store, exclude=frozenset(exclude))
         for number, change in enumerate(changes):
             apply(store, change, keys)
+            following.refresh()
+            for _ in range(ahead):  # pieces of a fit, which the next change may overtake
+                following.fit_on()
             if number % 3 == 0 or number == len(changes) - 1:
                 fresh = view_of(store, exclude=frozenset(exclude))
                 assert all_asked(following) == all_asked(fresh)

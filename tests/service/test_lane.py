@@ -123,3 +123,76 @@ def test_who_waited_before_the_long_part_began_passes_too():
     assert passed.wait(LONG)
     rest.set()
     lane.close()
+
+
+def pieces(count, seen, name="piece", then=None):
+    for n in range(count):
+        seen.append((name, n))
+        yield
+    if then is not None:
+        then()
+
+
+def test_what_is_done_later_is_done_in_pieces_and_calls_come_between_them():
+    lane, seen, done, go = Lane("t", 1, patience=LONG), [], threading.Event(), threading.Event()
+
+    def slow():
+        seen.append(("piece", 0))
+        assert go.wait(LONG)
+        yield
+        yield from pieces(3, seen, "after", done.set)
+
+    lane.later("scope", slow())
+    while not seen:
+        time.sleep(0.001)
+    lane.submit(lambda: seen.append("call"))
+    go.set()
+    assert done.wait(LONG)
+    assert seen == [("piece", 0), "call", ("after", 0), ("after", 1), ("after", 2)]
+    lane.close()
+
+
+def test_no_piece_begins_while_something_holds_the_lane_and_calls_run():
+    lane, seen, called, done = Lane("t", 1), [], threading.Event(), threading.Event()
+    with lane.hold():
+        lane.later("scope", pieces(2, seen, then=done.set))
+        lane.submit(called.set)
+        assert called.wait(LONG)
+        assert not done.wait(0.2)
+        assert not seen
+    assert done.wait(LONG)
+    assert seen == [("piece", 0), ("piece", 1)]
+    lane.close()
+
+
+def test_what_is_newly_left_for_later_takes_the_place_of_the_rest_under_its_key():
+    lane, seen, done, other = Lane("t", 1), [], threading.Event(), threading.Event()
+    with lane.hold():
+        lane.later("scope", pieces(2, seen, "old"))
+        lane.later("other", pieces(1, seen, "other", other.set))
+        lane.later("scope", pieces(1, seen, "new", done.set))
+    assert done.wait(LONG)
+    assert other.wait(LONG)
+    assert seen == [("new", 0), ("other", 0)]
+    lane.close()
+
+
+def test_a_piece_that_fails_ends_its_own_rest_alone(caplog):
+    lane, seen, done = Lane("t", 1), [], threading.Event()
+    with lane.hold():
+        lane.later("bad", pieces(1, seen, then=lambda: 1 / 0))
+        lane.later("good", pieces(1, seen, then=done.set))
+    assert done.wait(LONG)
+    assert "ZeroDivisionError" in caplog.text
+    assert len(seen) == 2
+    lane.close()
+
+
+def test_closing_drops_what_is_left_for_later():
+    lane, seen = Lane("t", 1), []
+    with lane.hold():
+        lane.later("scope", pieces(2, seen))
+        lane.close()
+    lane.later("scope", pieces(2, seen))
+    time.sleep(0.1)
+    assert not seen

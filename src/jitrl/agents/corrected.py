@@ -169,17 +169,17 @@ class Corrected:
                 self._views[key] = View(self.store, scope, self.lens(exclude, snapshot=snapshot))
             return self._views[key]
 
-    def take_in(self, scope: str) -> list[Callable[[], None]]:
+    def take_in(self, scope: str) -> list[View]:
         """Read what was committed to a scope, ahead of a decision.
 
         Returns:
-            What makes the fits of lessons that the decision would wait for.
+            Those views whose lessons are to be fitted, for which the decision would wait.
         """
         with self._lock:
             views = [v for key, v in self._views.items() if key[0] == scope and self.mode != "off"]
         for view in views:
             view.refresh()
-        return [view.fit for view in views if view.is_fit_due]
+        return [view for view in views if view.is_fit_due]
 
     @property
     def derivation(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ for tasks that were held out of the fit. A regression on the memory; nothing of 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -220,18 +220,19 @@ def likeness(goals: Sequence[frozenset[str]], telling: Mapping[str, float]) -> n
     return np.asarray(np.where(union > 0.0, common / np.where(union > 0.0, union, 1.0), 1.0))
 
 
-def trials(design: Design, alike: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def trials(
+    design: Design, alike: np.ndarray, w: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """What each task would have gained from a fit without it, and without all goals like its own.
 
     Args:
         alike: Likeness of the tasks' goals, shape [tasks, tasks].
         w: The fit to all tasks.
 
-    Returns:
-        Likeness of each held-out task to the nearest one that was fitted, shape [2 · tasks], and
-        its gains, shape [2 · tasks, S].
+    Yields:
+        For each fit, likeness of the H tasks that it leaves out to the nearest one of the others,
+        shape [H], and their gains, shape [H, S].
     """
-    near, gains = list[float](), list[np.ndarray]()
     for fold in (np.arange(len(alike)), groups(alike)):
         folds = fold % min(_FOLDS, int(fold.max()) + 1)
         for number in np.unique(folds):
@@ -240,9 +241,7 @@ def trials(design: Design, alike: np.ndarray, w: np.ndarray) -> tuple[np.ndarray
             if not len(kept):
                 continue
             without = fitted(design, (folds[design.task] != number).astype(float), w)
-            near += alike[np.ix_(held, kept)].max(axis=1).tolist()
-            gains += list(design.gains(without, held))
-    return np.array(near), np.array(gains).reshape(-1, len(STRENGTHS))
+            yield alike[np.ix_(held, kept)].max(axis=1), design.gains(without, held)
 
 
 def groups(alike: np.ndarray) -> np.ndarray:

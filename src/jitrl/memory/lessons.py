@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ import numpy as np
 from jitrl.core import transfer
 from jitrl.core.features import Feature, SiteMap, Situation, features, goal_of
 from jitrl.core.readings import readings
-from jitrl.core.transfer import Choice, Design
+from jitrl.core.transfer import Block, Choice, Design
 from jitrl.memory.paths import Path, loops, path
 from jitrl.memory.precedents import Precedent, kind_of
 from jitrl.ports import Outline
@@ -41,7 +41,7 @@ class Fit:
     Attributes:
         weight: w of each feature.
         goals: Words of the goal of each task.
-        near, gains: As ``core.transfer.trials`` gives them.
+        near, gains: All that ``core.transfer.trials`` gives, shapes [T] and [T, S].
         paths: The path of each task, in the order of ``goals``.
         readings: Task → action that changes nothing → what it told.
         temperature: What the frozen model's logits were divided by.
@@ -133,6 +133,7 @@ class Lessons:
         self._offered: dict[str, dict[str, int]] = {}
         self._new = 0
         self._due: tuple[int, tuple[_Best, ...]] | None = None
+        self._pieces: Iterator[None] | None = None  # of the fit that is due, once it was begun
         self._fit: Fit | None = None
         self._outlines: dict[str, Outline] = {}  # of the episodes of the last fit
         self._precedents: dict[str, Precedent] = {}  # the same, read as the fit needs them
@@ -163,9 +164,12 @@ class Lessons:
             self._new = 0
             best = tuple(self._best.items())[-_MOST:]
             idle = self._idle
-            self._due = (
-                rows[-1].version,
-                tuple(_Best(task, path, dict(idle.get(task, {}))) for task, path in best),
+            self._pieces, self._due = (
+                None,
+                (
+                    rows[-1].version,
+                    tuple(_Best(task, path, dict(idle.get(task, {}))) for task, path in best),
+                ),
             )
 
     def failures(self, task: str) -> int:
@@ -174,15 +178,29 @@ class Lessons:
 
     @property
     def is_due(self) -> bool:
-        """Whether the next call of ``fit`` makes one."""
+        """Whether the next call of ``fit`` makes one, or what is left of it."""
         return self._due is not None
 
     def fit(self) -> Fit | None:
         """The last fit that was due; ``None`` as long as too few tasks can teach."""
-        if self._due is not None:
-            (version, paths), self._due = self._due, None
-            self._fit = self._fitted(version, paths)
+        while self.fit_on():
+            pass
         return self._fit
+
+    def fit_on(self) -> bool:
+        """Do the next piece of the fit that is due, some milliseconds; whether there is more."""
+        if self._due is None:
+            return False
+        if self._pieces is None:
+            self._pieces = self._fitted(*self._due)
+        try:
+            for _ in self._pieces:
+                return True
+        except BaseException:
+            self._pieces = None  # it is still due
+            raise
+        self._pieces = self._due = None
+        return False
 
     def teach(
         self, here: Situation, declared: str, task: str
@@ -251,7 +269,8 @@ class Lessons:
             return known
         return Precedent(outline, path, told, self._temperature)
 
-    def _fitted(self, version: int, best: Sequence[_Best]) -> Fit | None:
+    def _fitted(self, version: int, best: Sequence[_Best]) -> Iterator[None]:
+        """Make a fit; it is there once all pieces are done."""
         before = self._outlines  # an episode that was committed stays as it is
         self._outlines = {
             key: before.get(key) or self._journal(key) for key in (b.path.episode for b in best)
@@ -259,13 +278,12 @@ class Lessons:
         known = [(b, self._outlines[b.path.episode]) for b in best]
         known = [(b, outline) for b, outline in known if _teaches(outline, b.path)]
         if len(known) < _FEWEST:
-            return None
+            self._fit = None
+            return
         outlines = [outline for _, outline in known]
         told = {b.task: self._readings(outline, b.idle) for b, outline in known}
-        self._precedents = {
-            b.path.episode: self._precedent(outline, b.path, told[b.task]) for b, outline in known
-        }
-        precedents = self._precedents.values()
+        precedents = [self._precedent(outline, b.path, told[b.task]) for b, outline in known]
+        self._precedents = {one.path.episode: one for one in precedents}
         goals = [goal_of(one.goal).tokens for one in precedents]
         count: dict[str, int] = {}
         for goal in goals:
@@ -284,11 +302,19 @@ class Lessons:
             readings=told,
             temperature=self._temperature,
         )
-        design = Design([one.block(unfitted.site, unfitted.tells) for one in precedents])
+        blocks = list[Block]()
+        for one in precedents:
+            yield
+            blocks.append(one.block(unfitted.site, unfitted.tells))
+        design = Design(blocks)
         w = transfer.fitted(design, np.ones(len(design.task)))
-        near, gains = transfer.trials(design, transfer.likeness(goals, telling), w)
+        trials = list[tuple[np.ndarray, np.ndarray]]()
+        for trial in transfer.trials(design, transfer.likeness(goals, telling), w):
+            yield
+            trials.append(trial)
+        near, gains = (np.concatenate(parts) for parts in zip(*trials, strict=True))
         weight = dict(zip(design.place, w.tolist(), strict=True))
-        return replace(unfitted, weight=weight, near=near, gains=gains)
+        self._fit = replace(unfitted, weight=weight, near=near, gains=gains)
 
 
 def _teaches(outline: Outline, path: Path) -> bool:

@@ -171,6 +171,11 @@ class View:
             if self.lessons is not None:
                 self.lessons.fit()
 
+    def fit_on(self) -> bool:
+        """Do the next piece of a fit that is due; whether there is more to do."""
+        with self.lock:
+            return self.lessons is not None and self.lessons.fit_on()
+
     def scored_by(self, scorer: str) -> None:
         """Logits of this scope come from ``scorer``; a second one is warned of."""
         with self.lock:

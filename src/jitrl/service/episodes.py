@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 
 from jitrl import given
@@ -188,11 +188,17 @@ class Episodes:
         due: list[Callable[[], None]] = []
         try:
             if not running.episode.holdout:
-                due = self.memory.agent.take_in(running.episode.scope)
+                due = [v.fit for v in self.memory.agent.take_in(running.episode.scope)]
         finally:
             if not due:
                 running.work()
         return [partial(running.work, due)] if due else []
+
+    def _ahead(self, scope: str) -> Iterator[None]:
+        """Learn what a scope stored before its next decision waits for it, piece by piece."""
+        for view in self.memory.agent.take_in(scope):
+            while view.fit_on():
+                yield
 
     def decide(
         self,
@@ -339,13 +345,15 @@ class Episodes:
     ) -> Receipt:
         episode = running.episode
         try:
-            return running.finish(outcome, status, is_trusted)
+            with self._lane.hold():
+                return running.finish(outcome, status, is_trusted)
         finally:
             if episode.receipt is not None:
                 with self._lock:
                     self._running.pop(episode.key, None)
                 if self._journal is not None:
                     self._journal.end(episode.key)
+                self._lane.later(episode.scope, self._ahead(episode.scope))
 
     def sweep(self, idle: float | None = None) -> list[str]:
         """Close the episodes that nobody asked for; returns their keys.

@@ -4,6 +4,8 @@ Calls that compute hold Python's interpreter lock: threads of them that run side
 done than one, and each answer takes longer. So there is another thread only while the calls that
 run are held up, as where a memory is read again, or say that they take long, as where lessons are
 fitted.
+
+What nobody waits for yet is done in small pieces, whenever there is nothing else to do.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple
 
 _log = logging.getLogger(__name__)
@@ -45,9 +49,10 @@ class Lane:
     def __init__(self, name: str, most: int, *, patience: float = 0.1, idle: float = 1.0) -> None:
         self._name, self._most, self._patience, self._idle = name, most, patience, idle
         self._calls: deque[_Waiting] = deque()
+        self._later: dict[str, Iterator[None]] = {}
         self._turn = threading.Condition()
         self._running: dict[int, _Running] = {}  # by thread
-        self._threads = self._waiting = 0
+        self._threads = self._waiting = self._held = 0
         self._is_over = False
 
     def submit(self, call: Call, key: str | None = None) -> None:
@@ -65,11 +70,35 @@ class Lane:
             self._calls.append(_Waiting(call, key))
             self._wake()
 
+    def later(self, key: str, pieces: Iterator[None]) -> None:
+        """Have ``pieces`` done one by one while no call runs or waits; what they raise is logged.
+
+        What is left of others under the same key is dropped, and all that is left at the end.
+        """
+        with self._turn:
+            if not self._is_over:
+                self._later[key] = pieces
+                self._wake()
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Begin no piece of what is done later while the block runs, which others wait for."""
+        with self._turn:
+            self._held += 1
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._held -= 1
+                if self._later:
+                    self._wake()
+
     def close(self) -> None:
         """Wait for the calls that run; those that wait are dropped. May be called twice."""
         with self._turn:
             self._is_over = True
             self._calls.clear()
+            self._later.clear()
             self._turn.notify_all()
             self._turn.wait_for(lambda: not self._running)
 
@@ -114,20 +143,40 @@ class Lane:
             if self._running.pop(me, None) is not None and self._is_over:
                 self._turn.notify_all()
             self._waiting += 1
-            while (found := self._first()) is None and not self._is_over:
+            while (found := self._first() or self._piece()) is None and not self._is_over:
                 if not self._turn.wait(self._idle) and not self._calls and self._threads > 1:
                     break
             self._waiting -= 1
             if found is None:
                 self._threads -= 1
                 return None
-            self._calls.remove(found)
             self._running[me] = _Running(time.monotonic(), found.key)
             return found.call
 
     def _first(self) -> _Waiting | None:
-        """The first call that may run now."""
+        """The first call that may run now; it waits no more."""
         if not (self._calls and self._is_held_up()):
             return None
         taken = {running.key for running in self._running.values()} - {None}
-        return next((waiting for waiting in self._calls if waiting.key not in taken), None)
+        found = next((waiting for waiting in self._calls if waiting.key not in taken), None)
+        if found is not None:
+            self._calls.remove(found)
+        return found
+
+    def _piece(self) -> _Waiting | None:
+        """The next piece of what is done later, if it may be done now."""
+        if self._held or self._calls or self._running or not self._later:
+            return None
+        key, pieces = next(iter(self._later.items()))
+        return _Waiting(partial(self._advance, key, pieces), key)
+
+    def _advance(self, key: str, pieces: Iterator[None]) -> None:
+        is_over = True
+        try:
+            for _ in pieces:
+                is_over = False
+                break
+        finally:
+            with self._turn:
+                if is_over and self._later.get(key) is pieces:
+                    del self._later[key]

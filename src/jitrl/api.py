@@ -15,6 +15,7 @@ from jitrl import config, given, registry, rulebook
 from jitrl.agents.admitting import check_assertion
 from jitrl.agents.corrected import Corrected
 from jitrl.config import Memory, Settings
+from jitrl.core import features
 from jitrl.episode import Episode
 from jitrl.errors import MixedMemory, RepeatedKey, StoreError
 from jitrl.evaluators.checks import Function
@@ -359,13 +360,18 @@ class JitRL:
         )
 
     def purge(
-        self, *subjects: str, principal: str = "", delete_exports: bool = False
+        self,
+        *subjects: str,
+        principal: str = "",
+        answers: Collection[str | os.PathLike[str]] = (),
+        delete_exports: bool = False,
     ) -> PurgeReceipt:
         """Remove all of a subject for good, from the whole file and its known copies.
 
         Args:
             subjects: ``principal=…``, ``episode=KEY``, ``task=…`` or ``text=…``.
             principal: Who has it done; kept in the version stream.
+            answers: Files of answers of models that lie in another folder than the memory.
             delete_exports: Delete the exports that were made; else they count as left.
 
         Raises:
@@ -375,7 +381,11 @@ class JitRL:
         if not isinstance(self.store, SQLiteStore):
             raise StoreError(f"store {type(self.store).__name__} cannot purge; 'sqlite' can")
         who = given.text(principal, "principal")
-        return purged(self.store, subjects, principal=who, delete_exports=delete_exports)
+        store, drop = self.store, delete_exports
+        receipt = purged(store, subjects, principal=who, answers=answers, delete_exports=drop)
+        self.redaction.forget()
+        features.forget()
+        return receipt
 
     def close(self) -> None:
         """Release the file, and that of vectors if there is one; may be called twice."""

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Literal
 
 from jitrl.errors import InputError, StoreError
+from jitrl.models import cache
 from jitrl.models.vectors import FILE as VECTORS
 from jitrl.models.vectors import forget as forget_vectors
 from jitrl.redaction.keyfile import SUFFIX
 from jitrl.redaction.named import BUILT_IN, placeholders
-from jitrl.stores import backup
+from jitrl.stores import backup, said
 from jitrl.stores.place import BESIDE
 from jitrl.stores.purge import Removed, purge, scrub
 from jitrl.stores.purge_find import Subject, SubjectKind, Wanted, subject
@@ -45,13 +46,16 @@ class Cleaned:
     Attributes:
         state: ``left`` if something may still be there; ``why`` says what.
         memories: What was removed from each memory in it.
+        entries: Of ``reports``, those removed that came with an idempotency key; of ``answers``,
+            calls of a model.
     """
 
     path: str
-    kind: Literal["memory", "backup", "export", "vectors", "running"]
+    kind: Literal["memory", "backup", "export", "vectors", "running", "reports", "answers"]
     state: FileState
     why: str = ""
     memories: tuple[Removed, ...] = ()
+    entries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ def purged(
     *,
     principal: str = "",
     also: Collection[str | os.PathLike[str]] = (),
+    answers: Collection[str | os.PathLike[str]] = (),
     delete_exports: bool = False,
     dry_run: bool = False,
 ) -> PurgeReceipt:
@@ -89,6 +94,8 @@ def purged(
         subjects: ``KIND=VALUE``: ``principal``, ``episode``, ``task`` or ``text``.
         principal: Who has it done; kept in the version stream and the receipt.
         also: Further copies of the file, which this package did not make.
+        answers: Files of answers that models with a ``cache`` keep elsewhere; those in the folder
+            of the memory are found.
         delete_exports: Delete the exports that were made; else they count as left.
         dry_run: Only count.
 
@@ -111,6 +118,8 @@ def purged(
     files += [work.export(c.path, is_deleted=delete_exports) for c in known if c.kind == "export"]
     if store.path != ":memory:":
         files += work.running(folder_beside(os.path.realpath(store.path)))
+        files += work.reports(said.file_beside(os.path.realpath(store.path)), files)
+        files += work.answers(_of_answers(store.path, answers), files[0])
         vectors = Path(os.path.realpath(store.path)).parent / VECTORS
         if vectors.exists() and any(r.states or r.steps for r in files[0].memories):
             files.append(work.vectors(vectors))
@@ -202,6 +211,45 @@ class _Work:
         with unused(folder) as is_unused:
             return [_without(path, is_unused) for path in found]
 
+    def reports(self, path: Path, files: Iterable[Cleaned]) -> list[Cleaned]:
+        """What a service remembers of reports with an idempotency key."""
+        if not path.exists():
+            return []
+        keys = [key for file in files for memory in file.memories for key in memory.keys]
+        try:
+            if not (found := said.count(path, self.wanted, keys)):
+                return []
+            if self.dry_run:
+                return [Cleaned(str(path), "reports", "left", "it would be cleaned", (), found)]
+            found, is_empty = said.forget(path, self.wanted, keys)
+        except StoreError as error:
+            return [Cleaned(str(path), "reports", "left", str(error))]
+        return [_emptied(path, "reports", found, is_empty)]
+
+    def answers(self, paths: Iterable[Path], memory: Cleaned) -> Iterator[Cleaned]:
+        """What models were asked: calls that say a text go; whose the others are nobody knows."""
+        is_named = bool(self.wanted.principals or self.wanted.episodes or self.wanted.tasks)
+        is_unsure = is_named and any(removed.steps for removed in memory.memories)
+        for path in paths:
+            why = "delete it: it does not say whose prompts it holds" if is_unsure else ""
+            try:
+                if not path.exists():
+                    yield Cleaned(str(path), "answers", "missing")
+                    continue
+                found = cache.holding(path, self.wanted.says)
+                if self.dry_run:
+                    if found or why:
+                        why = why or "it would be cleaned"
+                        yield Cleaned(str(path), "answers", "left", why, (), found)
+                    continue
+                if found:
+                    found, is_empty = cache.forget(path, self.wanted.says)
+                    yield _emptied(path, "answers", found, is_empty, why)
+                elif why:
+                    yield Cleaned(str(path), "answers", "left", why)
+            except StoreError as error:
+                yield Cleaned(str(path), "answers", "left", str(error))
+
     def _seen(self, path: str) -> str:
         """Where a wanted text is still in the bytes of a file and what lies beside it."""
         if path == ":memory:":
@@ -214,6 +262,21 @@ class _Work:
                 if _holds(file, text):
                     return f"{file.name} still holds the text (as a name of a memory?)"
         return ""
+
+
+def _of_answers(memory: str, named: Collection[str | os.PathLike[str]]) -> list[Path]:
+    """Files of answers: those in the folder of a memory, and those that are named."""
+    folder = Path(os.path.realpath(memory)).parent
+    found = [path for path in sorted(folder.iterdir()) if path.is_file() and cache.is_one(path)]
+    known = {os.path.realpath(path) for path in found}
+    return found + [Path(one) for one in named if os.path.realpath(one) not in known]
+
+
+def _emptied(
+    path: Path, kind: Literal["reports", "answers"], found: int, is_empty: bool, why: str = ""
+) -> Cleaned:
+    why = why if is_empty else "its log is not empty: another process reads it; purge again"
+    return Cleaned(str(path), kind, "left" if why else "clean", why, (), found)
 
 
 def _without(path: Path, is_unused: bool) -> Cleaned:

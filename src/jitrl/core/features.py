@@ -382,3 +382,9 @@ def _of_reading(action: Action, read: str) -> dict[Feature, float]:
     if action.verb in before:
         f["as read",] = 2.0
     return f
+
+
+def forget() -> None:
+    """Drop the texts that were read lately."""
+    for read in (_label_stems, goal_of, parts):
+        read.cache_clear()

@@ -6,9 +6,13 @@ run is repeated from it with no model at all). Samples of one question are apart
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -105,3 +109,55 @@ class AnswerFile:
     def close(self) -> None:
         """Release the file; may be called twice."""
         self._file.close()
+
+
+def is_one(path: Path) -> bool:
+    """Whether a file of answers lies there; it is not opened."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)  # SQLite's header has the application id at 68
+    except OSError:
+        return False
+    is_sqlite = head.startswith(b"SQLite format 3\0")
+    return is_sqlite and int.from_bytes(head[68:72], "big") == _KIND.application
+
+
+def holding(path: Path, says: Callable[..., bool]) -> int:
+    """How many calls ``says`` is true of: of what was asked, or what was answered.
+
+    Raises:
+        StoreError: If the file cannot be read.
+    """
+    with closing(DataFile(path, _KIND, readonly=True)) as file, file.reading() as db:
+        return len(_said(db, says))
+
+
+def forget(path: Path, says: Callable[..., bool]) -> tuple[int, bool]:
+    """Remove the calls that ``says`` is true of, from the file and its log.
+
+    Returns:
+        How many, and whether the log is empty; it is not while another process reads.
+
+    Raises:
+        StoreError: If the file cannot be used.
+    """
+    with closing(DataFile(path, _KIND)) as file:
+        with file.transaction() as db:
+            db.execute("PRAGMA secure_delete = ON")
+            found = _said(db, says)
+            db.executemany("DELETE FROM answer WHERE key = ?", found)
+        with file.reading() as db:
+            db.execute("VACUUM")
+            (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return len(found), not busy
+
+
+def _said(db: sqlite3.Connection, says: Callable[..., bool]) -> list[tuple[bytes]]:
+    def decoded(text: str) -> Any:
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:  # damaged: as it is
+            return text
+
+    rows = db.execute("SELECT key, model, request, answer FROM answer")
+    return [(key,) for key, model, *texts in rows if says(model, *map(decoded, texts))]

@@ -54,6 +54,11 @@ class Placeholders:
     def __bool__(self) -> bool:
         return bool(self._redactors)
 
+    def forget(self) -> None:
+        """Drop the texts that were seen lately."""
+        self._page.cache_clear()
+        self._short.cache_clear()
+
     def found(self, text: str) -> Redacted:
         """``text`` without its secrets, and which those were."""
         return self._short(text) if len(text) < _SHORT else self._page(text)

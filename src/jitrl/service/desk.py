@@ -32,6 +32,7 @@ from jitrl.service.seats import Limits
 from jitrl.stores.lookup import Lookup
 from jitrl.stores.records import decision_id
 from jitrl.stores.running import RunningJournal, folder_beside
+from jitrl.stores.said import file_beside
 from jitrl.types import Basis, EpisodeStatus, Row, RowStatus, Rule, RuleStatus
 
 
@@ -63,11 +64,10 @@ class Desk:
         self.limits = limits or Limits()
         if os.fspath(path) == ":memory:":
             raise InputError("a desk keeps its memory in a file; ':memory:' is none")
-        stem = f"{os.path.splitext(path)[0]}"
         with ExitStack() as undo:
             self.memory = undo.enter_context(JitRL(path, settings, memory=memory, model=model))
             self.lookup = undo.enter_context(closing(Lookup(path, memory=memory)))
-            self.once = undo.enter_context(closing(Once(f"{stem}.said")))
+            self.once = undo.enter_context(closing(Once(file_beside(path))))
             journal = None
             if is_kept:
                 journal = undo.enter_context(closing(RunningJournal(folder_beside(path))))

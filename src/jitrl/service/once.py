@@ -18,6 +18,7 @@ import msgspec
 from jitrl.errors import StoreError
 from jitrl.ports import Receipt
 from jitrl.service.errors import Conflict, Reused
+from jitrl.stores.said import TABLE
 
 _KEPT = 30 * 24 * 3600.0
 """Seconds that a key is remembered."""
@@ -38,10 +39,7 @@ class Once:
             self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS said(key TEXT PRIMARY KEY, what BLOB NOT NULL, "
-                "receipt BLOB NOT NULL, at REAL NOT NULL) WITHOUT ROWID"
-            )
+            self._db.execute(TABLE)
             self._db.execute("DELETE FROM said WHERE at < ?", (time.time() - _KEPT,))
 
     def close(self) -> None:

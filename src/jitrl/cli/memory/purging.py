@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from jitrl import purging
+from jitrl import config, purging
 from jitrl.cli.memory.options import FILE, NAME, existing, reading
 from jitrl.cli.memory.target import spare
 from jitrl.cli.shared.output import JSON, emit, tell
@@ -34,6 +35,15 @@ def purge(
         list[str] | None,
         typer.Option("--also", metavar="COPY", help="A copy made by other means; likewise."),
     ] = None,
+    answers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--answers",
+            metavar="FILE",
+            help="A file of answers that a model keeps (`cache`), if it is neither beside FILE "
+            "nor in the settings; may be repeated.",
+        ),
+    ] = None,
     delete_exports: Annotated[
         bool, typer.Option("--delete-exports", help="Delete the exports that were made of it.")
     ] = False,
@@ -44,16 +54,19 @@ def purge(
     json: JSON = False,
 ) -> None:
     """Remove all of a person, principal, task or episode for good: from every memory in the file,
-    from rules and decisions that came of it, from the log, free pages and known copies.
+    from rules and decisions that came of it, from the log, free pages and known copies, from what a
+    service remembers of reports, and from files of answers.
 
     --json is the receipt. Exit 1 if something is left.
     """
+    answered = [*(answers or ()), *_kept()]
     with (reading if dry_run else existing)(file, name) as store:
         receipt = purging.purged(
             store,
             subjects,
             principal=principal,
             also=also or (),
+            answers=answered,
             delete_exports=delete_exports,
             dry_run=dry_run,
         )
@@ -67,12 +80,23 @@ def purge(
                     f"{counted(memory.rewritten, 'decision')} of others rewritten"
                 )
         said = f": {cleaned.why}" if cleaned.why else ""
+        if cleaned.entries:
+            of = "report" if cleaned.kind == "reports" else "call"
+            said = f": {counted(cleaned.entries, of)}{said.replace(': ', '; ', 1)}"
         if not dry_run or cleaned.kind != "memory":
             tell(f"{cleaned.kind} {cleaned.path} {cleaned.state}{said}")
     if json:
         emit({"schema": "jitrl.memory.purge/1", **msgspec.to_builtins(receipt)})
     if not (receipt.is_complete or dry_run):
         raise typer.Exit(1)
+
+
+def _kept() -> list[str]:
+    """The files of answers that the settings in force name."""
+    settings = config.load()
+    options = (settings.model.options, settings.writer.options)
+    named = (of.get(name) for of in options for name in ("cache", "replay"))
+    return [os.fspath(path) for path in dict.fromkeys(named) if path]
 
 
 def backup(

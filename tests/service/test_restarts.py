@@ -234,3 +234,32 @@ def test_no_file_is_left_open_when_a_desk_is_closed(tmp_path):
             desk.episodes.start("t", key="k")
             desk.episodes.decide("k", "page", YES_NO)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_an_episode_with_a_lost_step_is_not_learned_after_two_restarts(tmp_path):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k")
+        for number in range(3):
+            desk.episodes.decide("k", f"page {number}", YES_NO, step=number)
+            if number == 1:
+                (file,) = (tmp_path / "a.running").glob("*.episode")
+                before = file.read_bytes()
+    file.write_bytes(before)  # as a power cut leaves it
+    with opened(tmp_path) as desk:
+        assert desk.episodes.decide("k", "page 3", YES_NO, step=3).degraded
+    with opened(tmp_path) as desk:
+        assert desk.outcome("k", 1.0, basis="test", is_trusted=True).rows == 0
+        assert desk.memory.store.episode("k").status == "aborted"
+
+
+def test_a_lost_step_is_known_once_the_episode_goes_on_after_it(tmp_path):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k")
+        desk.episodes.decide("k", "page 0", YES_NO, step=0)
+    with opened(tmp_path) as desk:
+        desk.episodes.decide("k", "page 2", YES_NO, step=2)  # 1 was lost
+        desk.episodes.decide("k", "page 1", YES_NO, step=1)
+    with opened(tmp_path) as desk:
+        assert desk.episodes.find("k").steps == 2
+        desk.episodes.close("k")
+        assert desk.memory.store.episode("k").status == "aborted"

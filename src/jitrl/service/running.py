@@ -149,7 +149,7 @@ class Running:
         try:
             call.run(self.episode, self._keep, notes)
         except JitRLError:
-            self._is_lossy = True
+            self._lose()
             _log.exception("step lost key=%s step=%d", self.episode.key, len(taken))
         is_answered = call.future.done()
         is_heard = is_answered and call.future.result().decision is not None
@@ -157,6 +157,12 @@ class Running:
             self._notes.pop(len(taken), None)
         if call.notes and is_answered:
             self.episode.heard(is_heard)
+
+    def _lose(self) -> None:
+        """A step is missing from now on, for later processes, too."""
+        if self._journal is not None and not self._is_lossy:
+            self._journal.lost(self.episode.key)
+        self._is_lossy = True
 
     def _keep(self, number: int) -> None:
         if self._journal is not None:
@@ -240,7 +246,7 @@ class Running:
         """Answer a call for a step that was taken if it asks the same, else refuse it."""
         number, key = call.step or 0, self.episode.key
         if number > taken and (self._is_lossy or self._is_resumed):
-            self._is_lossy = True  # a power cut took the last steps
+            self._lose()  # a power cut took the last steps
             call.give_up()
             return
         if number > taken:

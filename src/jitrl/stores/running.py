@@ -28,8 +28,8 @@ from jitrl.types import Decision, State
 _log = logging.getLogger(__name__)
 
 _SUFFIX, _LOCK = ".episode", "in-use"
-_VERSION = 2
-_READ = (1, _VERSION)
+_VERSION = 3
+_READ = (1, 2, _VERSION)
 _SECONDS = 5.0
 _HEAD = 8  # bytes before a record: its length and checksum
 _encode = msgspec.msgpack.Encoder().encode
@@ -51,7 +51,7 @@ class Kept:
     Attributes:
         rewards: Step and value of each trusted reward, in the order they came.
         said: Each reward on the agent's own word.
-        is_torn: Whether a step in between is missing.
+        is_torn: Whether a step is missing.
         is_noted: Whether rules spoke in it, told or held out.
     """
 
@@ -112,6 +112,10 @@ class RunningJournal:
     def noted(self, key: str) -> None:
         """Rules spoke, told or held out."""
         self._append(key, ["noted"])
+
+    def lost(self, key: str) -> None:
+        """A step was taken that could not be written down."""
+        self._append(key, ["lost"])
 
     def step(self, key: str, number: int, state: State, action: str, decision: Decision) -> None:
         """A step was taken; the last entry of a number counts.
@@ -243,6 +247,8 @@ def _read(records: list[list[Any]]) -> Kept:
             kept.rewards.append((values[0], values[1]))
         elif kind == "noted":
             kept.is_noted = True
+        elif kind == "lost":
+            kept.is_torn = True
         else:
             kept.said.append(values[0])
     return kept

@@ -28,8 +28,8 @@ class Observed:
         self._clean = clean
         self._seen: dict[int, str] = {}
 
-    def note(self, step: int, seen: str) -> None:
-        """What was seen at ``step``; "" for nothing beside the state.
+    def note(self, step: int, seen: str) -> str:
+        """What was seen at ``step``, as it is kept; "" for nothing beside the state.
 
         Nothing is compared by it, so all that a built-in redactor finds is taken out, whatever the
         memory's setting; and before it is cut, so that no half of a secret is left.
@@ -47,6 +47,7 @@ class Observed:
             long = len(text) > MOST
             cut = text[:half] + _CUT.format(n=len(text) - MOST) + text[-half:] if long else text
             self._seen[step] = cut
+        return self._seen.get(step, "")
 
     def pages(self, steps: Sequence[Transition]) -> dict[str, Any]:
         """For ``Episode.info``, shape [T + 1]; nothing where nothing was noted."""

@@ -194,7 +194,7 @@ def test_a_run_goes_on_after_a_restart_where_the_desk_keeps_it(tmp_path: Path) -
         (lambda a, k: a.report("nix", True), "there is no episode 'nix'"),
         (lambda a, k: a.record(k), "nothing was advised yet"),
         (lambda a, k: a.record(k, reward=1.0), "before the first decision"),
-        (lambda a, k: a.record(k, "open A"), "no time between a decision and the next"),
+        (lambda a, k: a.record(k, "open A"), "before the first decision"),
         (lambda a, k: a.record(k, state="home"), "state came without action"),
         (lambda a, k: a.advise(k, " ", []), "no candidates"),
         (lambda a, k: a.advise(k, "home", {"a": 101}), "confidence in 'a' is 101"),

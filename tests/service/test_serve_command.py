@@ -173,7 +173,8 @@ def test_the_examples_of_the_page_work_as_they_stand(served, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     answers = [json.loads(one) for one in re.findall(r"\{.*?\}", done.stdout)]
-    started, chosen, told, mail, noted, attached = answers
+    started, chosen, told, _, _, took, mail, noted, attached = answers
+    assert (took["id"], took["steps"]) == ("visit-2", 1)
     assert (started["id"], chosen["action"], told["rows"]) == ("visit-1", "open Emails", 1)
     assert (mail["id"], noted["notes"], attached["rules"]) == ("mail-1", "", [])
     example = f"URL, KEY = {address!r}, {key!r}\n{blocks['py']}\nprint(choice.degraded)"

@@ -167,13 +167,18 @@ class Adviser:
         return Started(seat.key, seat.task, seat.scope, _ALONE if seat.holdout else "")
 
     def advise(
-        self, episode: str, state: str, candidates: Mapping[str, float] | Sequence[str]
+        self,
+        episode: str,
+        state: str,
+        candidates: Mapping[str, float] | Sequence[str],
+        seen: str = "",
     ) -> Advice:
         """What to do in ``state``.
 
         Args:
             candidates: Actions that can be done now, or each with how sure the agent is of it, from
                 0 to 100.
+            seen: What the agent sees beyond ``state``, for people and judges.
 
         Raises:
             InputError: If a value cannot be used, or the episode is over.
@@ -186,9 +191,12 @@ class Adviser:
             if not 0.0 <= given.number(confidence, f"confidence in {action!r}") <= 100.0:
                 raise InputError(f"confidence in {action!r} is {confidence}; it is from 0 to 100")
         proposed = [Candidate(a, logit_of(c), "caller") for a, c in sure.items()]
+        here = _here(state, self._seat(episode))
+        if seen:
+            self.desk.episodes.see(episode, seen)
         call = self.desk.episodes.ask(
             episode,
-            _here(state, self._seat(episode)),
+            here,
             proposed,
             allowed=list(sure),
             scorer="verbalized",

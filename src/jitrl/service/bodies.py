@@ -104,6 +104,21 @@ class Decide(In):
             "afterwards; one that scores is asked after `/notes`."
         ),
     ] = False
+    seen: Annotated[
+        str,
+        Field(
+            max_length=500_000,
+            description="What the agent saw, for people and judges; nothing is compared by it. It "
+            "is redacted, and 2,000 characters are kept.",
+        ),
+    ] = ""
+
+
+class Took(In):
+    """What was done in place of the action just decided."""
+
+    action: Annotated[Name, Field(description="What the agent did; the memory learns from it.")]
+    step: Annotated[Step | None, Field(description="Number of that step, to be sure.")] = None
 
 
 class Reward(In):

@@ -264,11 +264,13 @@ class RemoteEpisode:
         *,
         more: Collection[str] = (),
         scorer: str = "caller",
+        seen: str = "",
     ) -> Choice:
         """The choice at the next step; the model's own where the service cannot be heard.
 
         Args:
             more: Other actions that can be executed here; the memory may bring them in.
+            seen: What the agent saw, for people and judges; 2,000 characters of it are kept.
 
         Raises:
             Refused: If a value cannot be used, or the episode is over.
@@ -277,13 +279,15 @@ class RemoteEpisode:
         if self.is_lost:
             return Choice(own, degraded=True, reason="unreachable", step=self._step)
         where = state if isinstance(state, str) else _parts(state)
-        body = {
+        body: dict[str, Any] = {
             "state": where,
             "candidates": candidates,
             "more": list(more),
             "step": self._step,
             "scorer": scorer,
         }
+        if seen:
+            body["seen"] = seen
         path, wait = f"/v1/episodes/{self.id}/decide", self._client.patience
         try:
             made = self._client._post(path, body, Choice, tries=_TRIES, timeout=wait)
@@ -292,6 +296,12 @@ class RemoteEpisode:
             return Choice(own, degraded=True, reason="unreachable", step=self._step)
         self._step += 1
         return made
+
+    def took(self, action: str) -> None:
+        """``action`` was done in place of what was decided. Errors as ``Client.outcome``."""
+        if not self.is_lost:
+            body = {"action": action, "step": self._step - 1}
+            self._client._post(f"/v1/episodes/{self.id}/took", body, Seat)
 
     def reward(self, value: float) -> None:
         """Reward of the step just decided. Errors as ``Client.outcome``."""

@@ -19,7 +19,7 @@ from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown
 from jitrl.service.ids import LONGEST
 from jitrl.service.lane import Lane
 from jitrl.service.lived import ServedEpisode
-from jitrl.service.running import SELF, Running
+from jitrl.service.running import SELF, Running, check_own
 from jitrl.service.seats import Limits, Seat
 from jitrl.stores.lookup import Lookup
 from jitrl.stores.running import RunningJournal
@@ -244,25 +244,35 @@ class Episodes:
         value = given.number(value, "reward")
         with running.lock:
             running.drain()
-            taken = len(running.episode.steps)
-            if taken == 0:
-                raise Conflict(f"reward({value!r}) came before the first decision of {key!r}")
-            if step is not None and step != taken - 1:
-                raise Conflict(f"step {step} of {key!r} is not the last one, {taken - 1}")
-            running.reward(value, is_trusted)
+            running.reward(value, is_trusted, step)
         return running.seat()
 
-    def took(self, key: str, action: str) -> Seat:
-        """``action`` was done in place of what was decided last; it is what is learned from.
+    def see(self, key: str, seen: str, *, step: int | None = None) -> None:
+        """What the agent sees at the step that is asked for next, for people and judges.
+
+        Args:
+            step: Its number; ``None``: the next one, whatever its number.
 
         Raises:
-            InputError: If it cannot be used, or the step just decided is over already.
+            InputError: If it is no text, or a long one.
+            Unknown, Conflict: As ``decide``.
+        """
+        self._must_run(key).see(seen, step)
+
+    def took(self, key: str, action: str, *, step: int | None = None) -> Seat:
+        """``action`` was done in place of what was decided last; it is what is learned from.
+
+        Args:
+            step: Number of the step just decided, to make sure that both sides mean the same.
+
+        Raises:
+            InputError: If it cannot be used.
             Unknown, Conflict: As ``decide``.
         """
         running = self._must_run(key)
         with running.lock:
             running.drain()
-            running.took(action)
+            running.took(action, step)
         return running.seat()
 
     def close(self, key: str, *, status: EpisodeStatus = "terminated") -> Receipt:
@@ -320,21 +330,10 @@ class Episodes:
             return self._finish(running, said, given.status(status), is_trusted)
         self.find(key)
         if not is_trusted:
-            self._check_own(key, principal)
+            check_own(self.memory.store.episode(key), principal)
         return self.memory.outcome(
             key, value, basis=basis, evaluator=evaluator, told=told, principal=principal
         )
-
-    def _check_own(self, key: str, principal: str) -> None:
-        """Refuse that one who is not trusted overwrites what somebody else said."""
-        before = self.memory.store.episode(key)
-        now = before.outcome
-        rewarded = any(step.reward is not None for step in before.steps)
-        if rewarded or (now is not None and (now.basis, now.principal) != (SELF, principal)):
-            raise NotAllowed(
-                f"the outcome of {key!r} was told by somebody else; this caller may "
-                "correct its own reports only"
-            )
 
     def _finish(
         self,

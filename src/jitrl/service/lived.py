@@ -105,6 +105,10 @@ class ServedEpisode(Episode):
             self._agent.took(action)
         self._steps.append(Transition(state, action, decision))
 
+    def saw(self, number: int, seen: str) -> str:
+        """What the agent saw at a step, for people and judges; returns what is kept of it."""
+        return self._observed.note(number, seen)
+
     def hush(self) -> None:
         """Tell it no rule from now on, and log none: what it was told before is not known."""
         if isinstance(self._agent, RulebookEpisode):

@@ -100,9 +100,12 @@ def server(adviser: Adviser | Callable[[Asked], Adviser]) -> MCPServer:
                 max_length=100,
             ),
         ],
+        seen: Annotated[
+            Text, Field(description="More of what you see, as it is; only people read it.")
+        ] = "",
     ) -> Advice:
         """What to do now, given how such steps went before. Counts as a step of the run."""
-        return of(asked).advise(episode, state, candidates)
+        return of(asked).advise(episode, state, candidates, seen)
 
     @offer(_READS)
     def recall(asked: Asked, episode: Key, state: Seen) -> Recalled:

@@ -16,17 +16,20 @@ from dataclasses import replace
 from jitrl import given
 from jitrl.errors import JitRLError
 from jitrl.ports import Receipt
-from jitrl.service.calls import Answer, Call, Noted
+from jitrl.service.calls import Answer, Call, Noted, checked_step
 from jitrl.service.errors import Conflict, NotAllowed
 from jitrl.service.lived import ServedEpisode
 from jitrl.service.seats import Seat
 from jitrl.stores.running import Kept, RunningJournal
-from jitrl.types import DEGRADED, Basis, EpisodeStatus, Outcome, State
+from jitrl.types import DEGRADED, Basis, Episode, EpisodeStatus, Outcome, State
 
 _log = logging.getLogger(__name__)
 
 SELF: Basis = "agent_self_report"
 """The basis of all that an agent says of itself."""
+
+LONGEST_SEEN = 500_000
+"""Characters of what an agent saw that are taken; fewer are kept."""
 
 
 class Running:
@@ -49,6 +52,7 @@ class Running:
         self._next, self._mark = len(episode.steps), threading.Lock()
         self._is_lossy = self._is_resumed = self._is_noted = False
         self._notes: dict[int, str] = {}  # step → rules as they were told
+        self._seen: dict[int, str] = {}  # step to come → what the agent sees there
 
     def resume(self, kept: Kept) -> None:
         """Go on where a process that is gone was; if rules spoke in it, none does any more.
@@ -62,6 +66,7 @@ class Running:
             self.episode.retrace(step.state, step.decision, step.action)
             for value in (v for n, v in kept.rewards if n == number):
                 self.episode.reward(value)
+            self.episode.saw(number, kept.seen.get(number, ""))
         self.is_rewarded, self.is_said = bool(kept.rewards), bool(kept.said)
         self.said, self._next = sum(kept.said), len(kept.steps)
         self._is_lossy, self._is_resumed, self._is_noted = kept.is_torn, True, kept.is_noted
@@ -115,6 +120,16 @@ class Running:
             self._next += call.number == self._next
             self._queue.append(call)
 
+    def see(self, seen: str, step: int | None) -> None:
+        """What the agent sees at the step to come, which is asked for next.
+
+        Raises:
+            InputError: If it is no text or a long one, or the step cannot be one.
+        """
+        seen, step = given.text(seen, "seen", LONGEST_SEEN), checked_step(step)
+        with self._mark:
+            self._seen[self._next if step is None else step] = seen
+
     def work(self, before: Iterable[Callable[[], None]] = ()) -> None:
         """Run the oldest call that waits; another thread may have done so.
 
@@ -151,12 +166,21 @@ class Running:
         except JitRLError:
             self._lose()
             _log.exception("step lost key=%s step=%d", self.episode.key, len(taken))
+        self._note_seen(len(taken))
         is_answered = call.future.done()
         is_heard = is_answered and call.future.result().decision is not None
         if not is_heard:  # what was said of it is not logged, so it is not said again
             self._notes.pop(len(taken), None)
         if call.notes and is_answered:
             self.episode.heard(is_heard)
+
+    def _note_seen(self, number: int) -> None:
+        """Keep what was seen at a step that was taken; it is answered by now, so nobody waits."""
+        seen = self._seen.pop(number, "")
+        if seen and len(self.episode.steps) > number:
+            kept = self.episode.saw(number, seen)
+            if self._journal is not None:
+                self._journal.seen(self.episode.key, number, kept)
 
     def _lose(self) -> None:
         """A step is missing from now on, for later processes, too."""
@@ -170,14 +194,28 @@ class Running:
             if step.decision is not None:
                 self._journal.step(self.episode.key, number, step.state, step.action, step.decision)
 
-    def took(self, action: str) -> None:
+    def took(self, action: str, step: int | None = None) -> None:
         """Something else was done than was decided last; the lock must be held.
 
         Raises:
-            InputError: As that of an episode.
+            InputError: If it cannot be used.
+            Conflict: If nothing was decided yet, or ``step`` is not the last one.
         """
+        self._check_last(step, f"took({action!r})")
         self.episode.took(action)
         self._keep(len(self.episode.steps) - 1)
+
+    def _check_last(self, step: int | None, what: str) -> None:
+        """Refuse what is said of another step than the last.
+
+        Raises:
+            Conflict: If nothing was decided yet, or ``step`` is another one.
+        """
+        key, taken = self.episode.key, len(self.episode.steps)
+        if taken == 0:
+            raise Conflict(f"{what} came before the first decision of {key!r}")
+        if step is not None and step != taken - 1:
+            raise Conflict(f"step {step} of {key!r} is not the last one, {taken - 1}")
 
     def summed(self, outcome: Outcome | None) -> Outcome:
         """The outcome, with what the agent said of itself before if it is its own, too.
@@ -224,12 +262,14 @@ class Running:
                 status=status,
             )
 
-    def reward(self, value: float, is_trusted: bool) -> None:
+    def reward(self, value: float, is_trusted: bool, step: int | None = None) -> None:
         """Reward the last step, or add to what the agent says of itself; the lock must be held.
 
         Raises:
             InputError: If the sum is too large.
+            Conflict: As ``took``.
         """
+        self._check_last(step, f"reward({value!r})")
         key, last = self.episode.key, len(self.episode.steps) - 1
         if is_trusted:
             self.episode.reward(value)
@@ -263,3 +303,18 @@ class Running:
         degraded = decision.reason if decision.reason == DEGRADED else ""
         notes = self._notes.get(number, "") if call.notes and not degraded else ""
         call.answer(Answer(number, decision.action, degraded, decision, notes))
+
+
+def check_own(before: Episode, principal: str) -> None:
+    """Refuse that one who is not trusted overwrites what somebody else said of an episode.
+
+    Raises:
+        NotAllowed: If it was somebody else.
+    """
+    now = before.outcome
+    rewarded = any(step.reward is not None for step in before.steps)
+    if rewarded or (now is not None and (now.basis, now.principal) != (SELF, principal)):
+        raise NotAllowed(
+            f"the outcome of {before.key!r} was told by somebody else; this caller may "
+            "correct its own reports only"
+        )

@@ -53,6 +53,7 @@ class Kept:
         said: Each reward on the agent's own word.
         is_torn: Whether a step is missing.
         is_noted: Whether rules spoke in it, told or held out.
+        seen: Step → what the agent saw there, as it is kept.
     """
 
     key: str
@@ -66,6 +67,7 @@ class Kept:
     said: list[float] = field(default_factory=list)
     is_torn: bool = False
     is_noted: bool = False
+    seen: dict[int, str] = field(default_factory=dict)
 
 
 def folder_beside(path: str | os.PathLike[str]) -> Path:
@@ -125,6 +127,10 @@ class RunningJournal:
         where = (state.text, state.context, state.place)
         body = packing.pack([replace(decision, neighbors=())])
         self._append(key, ["step", number, where, action, body])
+
+    def seen(self, key: str, number: int, text: str) -> None:
+        """What the agent saw at a step."""
+        self._append(key, ["seen", number, text])
 
     def reward(self, key: str, step: int, value: float) -> None:
         """A step was rewarded."""
@@ -203,6 +209,7 @@ def _holds(data: bytes, wanted: Wanted) -> bool:
         or kept.task in wanted.tasks
         or kept.principal in wanted.principals
         or wanted.says(records[0])
+        or any(kind == "seen" and wanted.says(values) for kind, *values in records)
         or any(wanted.says(where, act, packing.unpack(made)) for _, where, act, made in steps)
     )
 
@@ -247,6 +254,8 @@ def _read(records: list[list[Any]]) -> Kept:
             kept.rewards.append((values[0], values[1]))
         elif kind == "noted":
             kept.is_noted = True
+        elif kind == "seen":
+            kept.seen[values[0]] = values[1]
         elif kind == "lost":
             kept.is_torn = True
         else:

@@ -19,6 +19,7 @@ from jitrl.service.bodies import (
     Report,
     Reward,
     Start,
+    Took,
     Where,
 )
 from jitrl.service.calls import Answer, Call
@@ -101,6 +102,8 @@ def router(service: "Service") -> APIRouter:
     )
     async def decide(id: ID, body: Decide, caller: decider) -> Choice:
         key, desk = episode_key(id), await service.desk(caller.tenant)
+        if body.seen:
+            desk.episodes.see(key, body.seen, step=body.step)
         call = desk.episodes.ask(
             key,
             _state(body.state),
@@ -115,6 +118,17 @@ def router(service: "Service") -> APIRouter:
         result = answer.degraded or ("memory" if made.changed else "model")
         metrics.decisions.labels(caller.tenant, result).inc()
         return made
+
+    @routes.post(
+        "/{id:name}/took",
+        response_model=EpisodeOut,
+        responses=responses(*_WRITES, 404, 409),
+        summary="Say what was done in place of the action just decided.",
+    )
+    async def took(id: ID, body: Took, caller: decider) -> EpisodeOut:
+        desk = await service.desk(caller.tenant)
+        say = partial(desk.episodes.took, episode_key(id), body.action, step=body.step)
+        return EpisodeOut.of(await service.done(say))
 
     @routes.post(
         "/{id:name}/steps",

@@ -79,7 +79,9 @@ def with_notes(content: Any, notes: str, block: Any) -> Any:
     Args:
         block: The notes as a block of the framework.
     """
-    return f"{content}\n\n{notes}" if isinstance(content, str) else [*content, block]
+    if isinstance(content, str):
+        return f"{content}\n\n{notes}" if content.strip() else notes
+    return [*content, block]
 
 
 def masked(text: str) -> str:

@@ -78,7 +78,7 @@ def takes_notes(request: Json) -> bool:
 def told(request: Json, notes: str) -> dict[str, Any]:
     """The request with ``notes`` at the end of its instructions."""
     own = request.get("instructions")
-    return {**request, "instructions": f"{own}\n\n{notes}" if own else notes}
+    return {**request, "instructions": f"{own}\n\n{notes}" if own and own.strip() else notes}
 
 
 def see(seen: Answers, request: Json, answer: Json) -> None:

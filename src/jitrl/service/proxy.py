@@ -283,11 +283,13 @@ def _answered(
     interface: Interface,
     headers: dict[str, str],
 ) -> Response:
-    """The answer whole, or as a stream if that was asked for."""
-    if not asked.get("stream"):
-        return JSONResponse(dict(answer), headers=headers)
-    text = interface.written(answer, asked)
-    return Response(text, headers=headers, media_type="text/event-stream")
+    """The answer whole, or as a stream if that was asked for and can be made of it."""
+    if asked.get("stream"):
+        with suppress(LookupError, TypeError, AttributeError):  # it is no answer that can be read
+            text = interface.written(answer, asked)
+            return Response(text, headers=headers, media_type="text/event-stream")
+    # In ASCII: a provider may have sent half of a surrogate pair, or a number that is not finite.
+    return Response(json.dumps(answer), headers=headers, media_type="application/json")
 
 
 def _problem(status: int, detail: str) -> Response:

@@ -270,3 +270,27 @@ def test_of_a_folder_of_runs_one_is_to_be_named(played):
     assert "name one of their memories: c/jitrl/seed-0.db, c/static/seed-0.db" in listed.err
     missing = played("explain", "nothere", "--changed")
     assert "there is no run folder or memory file nothere" in missing.err
+
+
+def test_where_the_memory_had_no_say_a_draw_is_no_change(jitrl):
+    with package.open("m.db") as memory, memory.episode("t", key="k") as episode:
+        episode.decide("a page", {"a": 0.0})
+        episode.finish(outcome=False)
+    with package.open("m.db", mode="off") as memory:
+        for number in range(12):
+            with memory.episode("t", key=f"x{number}") as episode:
+                episode.decide("a page", {"a": 0.0, "b": 0.1, "c": 0.1})
+    shown = [jitrl("explain", "m.db", f"x{n}#0", "--json").data for n in range(12)]
+    assert any(data["action"] != data["unaided"] for data in shown)
+    assert {(d["reason"], d["is_changed"], d["why"]) for d in shown} == {("off", False, None)}
+
+
+def test_with_scores_off_a_rulebook_changes_no_choice(jitrl):
+    rules = {"scores": False}
+    with package.open("m.db", rules=rules) as memory:
+        for number in range(12):
+            with memory.episode("t", key=f"x{number}") as episode:
+                episode.decide("a page", {"a": 0.0, "b": 0.1, "c": 0.1})
+                episode.finish(outcome=number % 2 == 0)
+    shown = [jitrl("explain", "m.db", f"x{n}#0", "--json").data for n in range(12)]
+    assert not any(data["is_changed"] for data in shown)

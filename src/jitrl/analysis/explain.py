@@ -78,6 +78,11 @@ def unaided(decision: Decision) -> Weighed:
     return next(c for c in decision.candidates if c.action == decision.unaided)
 
 
+def has_say(decision: Decision) -> bool:
+    """Whether a memory, or weights that it trained, corrected the model's own choice."""
+    return decision.reason == "weights" or (not decision.reason and decision.mode != "off")
+
+
 def told(decision: Decision) -> int:
     """How many rules stood in the prompt of a decision; its prior is of a model that read them."""
     return sum(one.told for one in decision.notes)
@@ -179,10 +184,11 @@ def data(of: Explanation, rule: UpdateRule, heard: Sequence[Heard] = ()) -> dict
     """Everything in plain values, candidates by what they came to, and the rules that spoke.
 
     ``action`` is what was taken, ``memory`` what the memory chose: the two differ in ``shadow``
-    only. ``is_changed``, ``why`` and ``is_turned`` are about the memory's choice.
+    only. ``is_changed``, ``why`` and ``is_turned`` are about the memory's choice; where it had no
+    say, ``reason`` says why: a draw from the model's own choice is no change of it.
     """
     decision, mine = of.decision, memorys(of.decision, rule)
-    is_changed = mine.action != decision.unaided
+    is_changed = has_say(decision) and mine.action != decision.unaided
     ranked = sorted(decision.candidates, key=lambda c: -c.corrected)
     return {
         "schema": "jitrl.explain/2",
@@ -194,8 +200,9 @@ def data(of: Explanation, rule: UpdateRule, heard: Sequence[Heard] = ()) -> dict
         "unaided": decision.unaided,
         "memory": mine.action,
         "mode": decision.mode,
+        "reason": decision.reason,
         "is_changed": is_changed,
-        "why": why(decision, rule, mine) if is_changed else None,
+        "why": why(decision, rule, mine) if is_changed and not decision.reason else None,
         "value": decision.value,
         "scale": decision.scale,
         "kl": decision.kl,

@@ -103,7 +103,7 @@ def _choice(of: Explanation, mine: Weighed, rule: UpdateRule, words: Words) -> R
     label = singular(words.advised.format(told)) if told else words.alone
     table.add_row(label, Text(f"{own.action}  {own.prior:.0%}"))
     is_other = mine.action != own.action
-    is_changed = is_other and decision.reason in ("", "weights")
+    is_changed = is_other and views.has_say(decision)
     end = words.turned if is_changed else words.drawn if is_other else words.same
     chosen = Text(f"{mine.action}  {mine.probability:.0%}", style="bold")
     chosen.append(f"  ← {end}", style="green" if is_changed else "dim")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from jitrl.cli.memory.options import NAME
-from jitrl.cli.shared.answerable import logged_in
+from jitrl.cli.shared.answerable import answerable
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.cli.shared.settings import Flags, merge
 from jitrl.errors import InputError, MissingExtra, StoreError
@@ -60,7 +60,7 @@ def ui(
             raise StoreError(f"there is no memory file or run folder {path}")
         _check_depth(path)
     places, ticket = shelf(paths, memory, flags), Ticket()
-    made = app(places, ticket, principal=principal or logged_in(), may_curate=not readonly)
+    made = app(places, ticket, principal=answerable(principal), may_curate=not readonly)
     with socket.socket() as listening:
         if os.name != "nt":  # there it would let another program take the port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -67,8 +67,10 @@ def purge(
     Raises:
         StoreError: If the file cannot be written; nothing changed then.
     """
-    if wanted.says(principal):
-        raise InputError(f"principal {principal!r} holds the text that is to go; name another")
+    if wanted.says(principal) or principal in wanted.principals:
+        raise InputError(
+            f"principal {principal!r} is, or holds, what is to go; name another who has it done"
+        )
     connection = store._db
     with connection.reading() if dry_run else connection.writing() as db:
         if not dry_run:

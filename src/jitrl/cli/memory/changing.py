@@ -18,13 +18,20 @@ from jitrl.cli.memory.selecting import (
     UNTIL,
     selection,
 )
+from jitrl.cli.shared.answerable import answerable
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.errors import InputError
 from jitrl.language import counted
 from jitrl.stores.selection import Selection
 
 REASON = Annotated[str, typer.Option(help="Why; kept in the version stream.")]
-PRINCIPAL = Annotated[str, typer.Option(help="Who is answerable; kept in the version stream.")]
+PRINCIPAL = Annotated[
+    str,
+    typer.Option(
+        help="Who is answerable, for the version stream; default: who is logged in.",
+        show_default=False,
+    ),
+]
 
 
 def quarantine(
@@ -84,6 +91,7 @@ def _set_status(
 ) -> None:
     if chosen.is_empty:
         raise InputError("nothing is named; give --episode KEY, --row ID, --source NAME or others")
+    principal = answerable(principal)
     with existing(file, name) as store:
         rows, episodes = chosen.rows, chosen.episodes
         if not chosen.is_plain:

@@ -60,7 +60,7 @@ def import_(
     settings. A new file is derived by the settings in force, and appears only if something was
     imported.
     """
-    given.text(principal, "--principal")
+    given.name(principal, "--principal")
     left_out = list[Skipped]()
 
     def read(store: SQLiteStore, judge: Evaluator, lines: Iterable[bytes]) -> jsonl.Imported:

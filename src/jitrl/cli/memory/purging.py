@@ -13,6 +13,7 @@ import typer
 from jitrl import config, purging
 from jitrl.cli.memory.options import FILE, NAME, existing, reading
 from jitrl.cli.memory.target import spare
+from jitrl.cli.shared.answerable import answerable
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.language import counted
 from jitrl.stores import backup as backups
@@ -29,7 +30,12 @@ def purge(
         ),
     ],
     principal: Annotated[
-        str, typer.Option(help="Who has it done; kept in the version stream and the receipt.")
+        str,
+        typer.Option(
+            help="Who has it done, for the version stream and the receipt; default: who is logged "
+            "in.",
+            show_default=False,
+        ),
     ] = "",
     also: Annotated[
         list[str] | None,
@@ -64,7 +70,7 @@ def purge(
         receipt = purging.purged(
             store,
             subjects,
-            principal=principal,
+            principal=answerable(principal),
             also=also or (),
             answers=answered,
             delete_exports=delete_exports,

@@ -12,6 +12,7 @@ import typer
 from jitrl.analysis.canary import canaries
 from jitrl.cli.memory.changing import PRINCIPAL, REASON
 from jitrl.cli.memory.options import FILE, NAME, SCOPE, existing, reading
+from jitrl.cli.shared.answerable import answerable
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.language import counted
@@ -28,7 +29,7 @@ def snapshot(
 ) -> None:
     """Give the memory as it is now a name. Nothing is copied."""
     with existing(file, name) as store:
-        made = store.versions.name(title, reason=reason, principal=principal)
+        made = store.versions.name(title, reason=reason, principal=answerable(principal))
     tell(f"snapshot {made.name}: version {made.version}")
     if json:
         emit({"schema": "jitrl.memory.snapshot/1", **msgspec.to_builtins(made)})
@@ -65,7 +66,7 @@ def rollback(
     """
     with existing(file, name) as store:
         version = store.versions.number(to)
-        moved = store.versions.rollback(version, reason=reason, principal=principal)
+        moved = store.versions.rollback(version, reason=reason, principal=answerable(principal))
     _told(f"as of version {version}", moved, file, name)
     if json:
         facts = {"to": version, **msgspec.to_builtins(moved)}
@@ -89,7 +90,7 @@ def undo(
     """
     with existing(file, name) as store:
         moved = store.versions.undo(
-            first, first if last is None else last, reason=reason, principal=principal
+            first, first if last is None else last, reason=reason, principal=answerable(principal)
         )
     _told("taken back", moved, file, name)
     if json:

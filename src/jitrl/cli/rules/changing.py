@@ -12,7 +12,7 @@ from jitrl.agents.rulebook.telling import ROOM
 from jitrl.cli.memory.options import FILE, NAME, existing
 from jitrl.cli.rules.naming import named
 from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON
-from jitrl.cli.shared.answerable import logged_in
+from jitrl.cli.shared.answerable import answerable
 from jitrl.cli.shared.output import JSON, emit, note
 from jitrl.core.faults import described, faults
 from jitrl.core.rules import tokens
@@ -50,7 +50,7 @@ def add(
             f"{described(text, wrong)}; write one imperative sentence with a condition, in "
             "English or Chinese, as 'When the input contains a date, first write it as YYYY-MM-DD'"
         )
-    principal = principal or logged_in()
+    principal = answerable(principal)
     with existing(file, name) as store, store.batch():
         rule = Rule(
             id=rule_id(text),
@@ -133,7 +133,7 @@ def retire(
             f"the reason is {reason!r}; say why the rules go, as --reason 'the page was changed': "
             "it is all that others can judge it by later"
         )
-    principal = principal or logged_in()
+    principal = answerable(principal)
     with existing(file, name) as store, store.batch():
         meant = named(store, ids)
         there = [store.rule(id) for id in meant]
@@ -160,7 +160,7 @@ def restore(
     a rule that is told, and that one. Where other rules that are told stand for a restored one,
     that is said.
     """
-    principal, reason = principal or logged_in(), reason.strip() or "restored by hand"
+    principal, reason = answerable(principal), reason.strip() or "restored by hand"
     with existing(file, name) as store, store.batch():
         changed, against = 0, dict[str, tuple[str, ...]]()
         meant = named(store, ids)

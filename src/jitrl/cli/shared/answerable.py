@@ -1,8 +1,11 @@
-"""Who is answerable for a change where nobody is named: who is logged in."""
+"""Who is answerable for a change: who is named, else who is logged in."""
 
 from __future__ import annotations
 
 import getpass
+
+from jitrl import given
+from jitrl.errors import InputError
 
 
 def logged_in() -> str:
@@ -11,3 +14,18 @@ def logged_in() -> str:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):
         return ""
+
+
+def answerable(principal: str) -> str:
+    """The principal that is named, else who is logged in.
+
+    Raises:
+        InputError: If nobody is named, and the account has no name; a change has somebody who is
+            answerable for it.
+    """
+    named = principal.strip() or logged_in()
+    if not named:
+        raise InputError(
+            "nobody is logged in under a name; say who is answerable: --principal NAME"
+        )
+    return given.text(named, "--principal")

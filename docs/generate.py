@@ -20,7 +20,7 @@ from msgspec import inspect as types
 
 from jitrl import config, errors, presets, registry
 from jitrl.cli.main import COMMANDS, build
-from jitrl.cli.shared.settings import OPTIONS
+from jitrl.cli.shared.settings import OPTIONS, SERVE
 
 HERE = Path(__file__).parent
 NOTICE = "<!-- Written by `make docs` from the code. Change it there. -->"
@@ -102,7 +102,7 @@ def settings() -> str:
     lines += ["Two variables are no settings, since they name folders of a machine:", ""]
     named = [(f"`{variable}`", meaning) for variable, meaning in config.FOLDERS.items()]
     lines += [*_table(("variable", "meaning"), named), ""]
-    flags = {place: option for option, place in OPTIONS.items()}
+    flags = {place: option for option, place in (*OPTIONS.items(), *SERVE.items())}
     for group, kind in config.GROUPS.items():
         lines += [f"## {group}", "", inspect.getdoc(kind) or "", ""]
         rows = [

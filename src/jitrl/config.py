@@ -33,6 +33,7 @@ from jitrl.config_groups import (
     Rules,
     Run,
     Schedule,
+    Serve,
     Settings,
     Writer,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "Rules",
     "Run",
     "Schedule",
+    "Serve",
     "Settings",
     "Source",
     "Writer",

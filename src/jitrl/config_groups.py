@@ -316,6 +316,28 @@ class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = msgspec.field(default_factory=dict)
 
 
+class Serve(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How `jitrl serve` listens, and what it takes from its callers."""
+
+    folder: Annotated[
+        str,
+        Meta(min_length=1, description="Where the memories of all tenants and the keys lie."),
+    ] = "jitrl-service"
+    host: Annotated[str, Meta(min_length=1, description="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="Port; 0 for a free one.")] = 8321
+    deadline: Annotated[
+        float,
+        Meta(ge=1, description="Milliseconds, then a decision is the model's own choice."),
+    ] = 250.0
+    idle: Annotated[
+        float, Meta(ge=0, description="Minutes, then an episode nobody asks for is closed.")
+    ] = 60.0
+    rate: Annotated[
+        float, Meta(ge=0, description="Requests a second for each key; 0 for no limit.")
+    ] = 1000.0
+    body: Annotated[int, Meta(ge=1, description="Largest body of a request, KiB.")] = 4096
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All groups of settings."""
 
@@ -326,3 +348,4 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     environment: Environment = Environment()
     run: Run = Run()
     budget: Budget = Budget()
+    serve: Serve = Serve()

@@ -276,6 +276,7 @@ def _record(
 
 def _values(settings: Settings) -> dict[str, dict[str, Any]]:
     values: dict[str, dict[str, Any]] = msgspec.to_builtins(settings)
+    del values["serve"]  # of another command
     values["memory"]["trusted"] = sorted(values["memory"]["trusted"])
     return values
 

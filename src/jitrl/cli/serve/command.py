@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 import typer
 
 from jitrl import config
 from jitrl.cli.serve import keys
-from jitrl.cli.serve.options import FOLDER, HERE
 from jitrl.cli.shared.output import JSON, emit, tell
-from jitrl.cli.shared.settings import Flags, merge
+from jitrl.cli.shared.settings import SERVE, Flags, with_settings
 from jitrl.errors import ConfigError, MissingExtra
 
 app = typer.Typer(invoke_without_command=True)
@@ -23,27 +23,8 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @app.callback()
-def serve(
-    context: typer.Context,
-    folder: FOLDER = HERE,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 8321,
-    deadline: Annotated[
-        float,
-        typer.Option(min=1, help="Milliseconds, then a decision is the model's own choice."),
-    ] = 250.0,
-    idle: Annotated[
-        float, typer.Option(min=0, help="Minutes, then an episode nobody asks for is closed.")
-    ] = 60.0,
-    rate: Annotated[
-        float, typer.Option(min=0, help="Requests a second for each key; 0 for no limit.")
-    ] = 1000.0,
-    body: Annotated[int, typer.Option(min=1, help="Largest body of a request, KiB.")] = 4096,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Any setting, as memory.holdout=0.1.")
-    ] = None,
-    json: JSON = False,
-) -> None:
+@with_settings(of=SERVE)
+def serve(context: typer.Context, flags: Flags, json: JSON = False) -> None:
     """Serve memories over HTTP, on this machine alone unless told otherwise.
 
     Callers need a key: `jitrl serve keys add`. Prints its address once it listens, and runs until
@@ -51,9 +32,8 @@ def serve(
     """
     if context.invoked_subcommand is not None:
         return
-    flags: Flags = {}
-    merge(flags, set_ or [], "--set")
     settings = config.load(flags)
+    of, folder = settings.serve, Path(settings.serve.folder)
     uvicorn = _uvicorn()
     from jitrl.service.app import Bounds, create_app
     from jitrl.service.browsers import AT
@@ -66,14 +46,15 @@ def serve(
             f"{folder} has no key, so nobody could ask; make one: jitrl serve keys add "
             f"--folder {folder} --name agent --scope decide --scope report:self"
         )
-    limits = Limits(deadline=deadline / 1e3, idle=idle * 60.0)
+    limits = Limits(deadline=of.deadline / 1e3, idle=of.idle * 60.0)
     tenants = Tenants(folder, settings.memory, model=settings, limits=limits)
-    application = create_app(tenants, bounds=Bounds(body=body * 1024, rate=rate, is_alone=True))
-    listening = _listen(host, port)
+    bounds = Bounds(body=of.body * 1024, rate=of.rate, is_alone=True)
+    application = create_app(tenants, bounds=bounds)
+    listening = _listen(of.host, of.port)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
     logging.captureWarnings(True)
     address = _address(listening)
-    if host not in _LOOPBACK:
+    if of.host not in _LOOPBACK:
         tell("Keys travel in plain text: put something that speaks TLS in front.", style="yellow")
     tell(f"listening on {address} · memories in {folder} · stop with Ctrl-C")
     dashboard = f"{address}{AT}/"

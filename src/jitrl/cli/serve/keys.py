@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from jitrl.cli.serve.options import FOLDER, HERE
+from jitrl.cli.serve.options import FOLDER, place
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
 
@@ -26,14 +26,14 @@ def add(
     ],
     name: Annotated[str, typer.Option(help="Who gets it; answerable for all that it says.")],
     tenant: Annotated[str, typer.Option(help="Whose memory it is for.")] = "default",
-    folder: FOLDER = HERE,
+    folder: FOLDER = None,
     json: JSON = False,
 ) -> None:
     """Make a key. It is printed to stdout this once; the file keeps its digest alone."""
     from jitrl.service.keys import Keys
     from jitrl.service.tenants import KEYS, made
 
-    key, text = Keys(made(folder) / KEYS).add(name, tenant, scope)
+    key, text = Keys(made(place(folder)) / KEYS).add(name, tenant, scope)
     tell(f"key {key.id} of {key.name} for tenant {key.tenant}: {', '.join(key.scopes)}")
     tell("It is not shown again.", style="dim")
     if json:
@@ -43,12 +43,12 @@ def add(
 
 
 @app.command()
-def ls(folder: FOLDER = HERE, json: JSON = False) -> None:
+def ls(folder: FOLDER = None, json: JSON = False) -> None:
     """List keys, the oldest first; their secrets are not known."""
     from jitrl.service.keys import Keys
     from jitrl.service.tenants import KEYS
 
-    found = Keys(folder / KEYS).all()
+    found = Keys(place(folder) / KEYS).all()
     if json:
         plain = [msgspec.to_builtins(key) for key in found]
         for facts in plain:
@@ -67,14 +67,14 @@ def ls(folder: FOLDER = HERE, json: JSON = False) -> None:
 @app.command()
 def revoke(
     id: Annotated[str, typer.Argument(metavar="ID", help="Id of the key, as `ls` lists it.")],
-    folder: FOLDER = HERE,
+    folder: FOLDER = None,
     json: JSON = False,
 ) -> None:
     """Let a key be used no more, from the next request on."""
     from jitrl.service.keys import Keys
     from jitrl.service.tenants import KEYS
 
-    key = Keys(folder / KEYS).revoke(id)
+    key = Keys(place(folder) / KEYS).revoke(id)
     tell(f"key {key.id} of {key.name} is revoked")
     if json:
         emit({"schema": "jitrl.serve.revoked/1", "id": key.id, "revoked": key.revoked})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -44,16 +44,22 @@ OPTIONS: dict[str, tuple[str, str]] = {
 }
 """Option to group and setting; every other setting is reached by `--set`."""
 
+SERVE = {f"--{name}": ("serve", name) for name in config.Serve.__struct_fields__}
+"""The same for `jitrl serve`."""
 
-def with_settings(*, but: frozenset[str] = frozenset()) -> Callable[[Command], Command]:
+
+def with_settings(
+    *, but: frozenset[str] = frozenset(), of: Mapping[str, tuple[str, str]] = OPTIONS
+) -> Callable[[Command], Command]:
     """Give ``command(*, flags, ...)`` an option for each of ``OPTIONS``, and `--set`.
 
     They arrive as ``flags``: group to setting to checked value, as ``config.load`` takes them.
 
     Args:
         but: Options that the command does not take.
+        of: Options in place of ``OPTIONS``.
     """
-    options = {option: place for option, place in OPTIONS.items() if option not in but}
+    options = {option: place for option, place in of.items() if option not in but}
 
     def decorate(command: Command) -> Command:
         def called(**given: Any) -> None:

@@ -28,11 +28,22 @@ def kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
     """
     if not pairs:
         return None
-    values = sorted({value for pair in pairs for value in pair}, key=str)
-    table = np.zeros((len(values), len(values)))
-    for one, other in pairs:
-        table[values.index(one), values.index(other)] += 1
-    table /= len(pairs)
+    codes, many = _codes(pairs)
+    return _kappa(np.bincount(codes, minlength=many * many).reshape(many, many))
+
+
+def _codes(pairs: Sequence[tuple[Hashable, Hashable]]) -> tuple[np.ndarray, int]:
+    """The cell of the table that each pair belongs to, and how many values there are."""
+    known = {v: i for i, v in enumerate(sorted({v for pair in pairs for v in pair}, key=str))}
+    many = len(known)
+    return np.array([known[a] * many + known[b] for a, b in pairs], np.int64), many
+
+
+def _kappa(counts: np.ndarray) -> float | None:
+    """Of a table of counts, one rater's values by the other's."""
+    if not counts.sum():
+        return None
+    table = counts / counts.sum()
     chance = float(table.sum(axis=1) @ table.sum(axis=0))
     if chance >= 1.0:
         return None
@@ -50,9 +61,12 @@ def kappa_interval(
     if n < FEWEST_CLUSTERS:
         tasks = f"{n} task{'s' if n != 1 else ''}"
         return NoInterval(f"{tasks}; {FEWEST_CLUSTERS} are needed")
-    held, rng, found = list(clusters.values()), np.random.default_rng(0), []
+    codes, many = _codes([pair for pairs in clusters.values() for pair in pairs])
+    ends = np.cumsum([len(pairs) for pairs in clusters.values()])[:-1]
+    tables = [np.bincount(held, minlength=many * many) for held in np.split(codes, ends)]
+    counted, rng, found = np.array(tables), np.random.default_rng(0), []
     for _ in range(_DRAWS):
-        drawn = kappa([pair for i in rng.integers(0, n, n) for pair in held[i]])
+        drawn = _kappa(counted[rng.integers(0, n, n)].sum(axis=0).reshape(many, many))
         if drawn is not None:
             found.append(drawn)
     if not found:

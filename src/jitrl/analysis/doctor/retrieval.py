@@ -40,19 +40,17 @@ def single(case: Case) -> Finding:
     for journal in case.journals:
         rows = journal.rows
         forced = {c.state for a in journal.attempts for c in a.choices if c.options < 2}
-        by_scope: dict[str, list[float]] = {}
-        states: dict[int, list[int]] = {}
-        for i, state in enumerate(rows.state.tolist()):
-            states.setdefault(state, []).append(i)
-            by_scope.setdefault(journal.scopes[state], []).append(float(rows.ret[i]))
-        usual = {scope: float(np.mean(returns)) for scope, returns in by_scope.items()}
-        for state, places in states.items():
-            mean = float(rows.ret[places].mean())
-            if len(places) < REVISITS or mean >= usual[journal.scopes[state]] - 1e-9:
-                continue
-            if journal.states[state] not in forced:
+        known, at, visits = np.unique(rows.state, return_inverse=True, return_counts=True)
+        mean = np.bincount(at, rows.ret, len(known)) / visits
+        pairs = np.unique(np.stack((at, rows.action)), axis=1)
+        actions = np.bincount(pairs[0], minlength=len(known))
+        names = {scope: i for i, scope in enumerate(dict.fromkeys(journal.scopes.values()))}
+        scope = np.array([names[journal.scopes[state]] for state in known.tolist()], np.int64)
+        whole = np.bincount(scope, mean * visits) / np.maximum(1, np.bincount(scope, visits))
+        for i in np.flatnonzero((visits >= REVISITS) & (mean < whole[scope] - 1e-9)).tolist():
+            if journal.states[int(known[i])] not in forced:
                 poor += 1
-                tried += len(set(rows.action[places].tolist())) == 1
+                tried += bool(actions[i] == 1)
     if poor < FEWEST_STATES:
         return unknown(poor)
     return found(tried / poor > ONE_ACTION, poor, single=tried, share=tried / poor)

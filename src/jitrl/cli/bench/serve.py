@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 def serve(
     what: Annotated[
-        Literal["load", "soak"],
+        Literal["load", "soak", "pages"],
         typer.Option(
             help="`load`: how long answers take. `soak`: what the process takes over a long time; "
-            "few episodes are learned, so that the memory itself does not grow."
+            "few episodes are learned, so that the memory itself does not grow. `pages`: how long "
+            "pages of the dashboard take; of the options, records, seed and json count."
         ),
     ] = "load",
     records: Annotated[int, typer.Option(min=300, help="Rows of the memory.")] = 100_000,
@@ -45,6 +46,9 @@ def serve(
 
     from jitrl.bench.service.measure import faults, measure
 
+    if what == "pages":
+        _pages(records, seed, json)
+        return
     with stages() as shown:
         report = measure(
             what,
@@ -65,6 +69,29 @@ def serve(
         tell(fault)
     if found:
         raise typer.Exit(1)
+
+
+def _pages(records: int, seed: int, json: bool) -> None:
+    """Time the pages of the dashboard."""
+    import msgspec
+
+    from jitrl.bench.service import pages
+
+    with stages() as shown:
+        report = pages.measure(records, seed, shown)
+    listed = figures("page", "answer s", "whole s", "worst", "again", "KiB")
+    for of in report.pages:
+        seconds = (of.answer_s, of.whole_s, of.worst_s, of.again_s)
+        listed.add(of.name, *(f"{number:.2f}" for number in seconds), f"{of.kib:.0f}")
+    load = report.machine["load"]
+    people().print(
+        f"{records:,} rows, {report.episodes:,} episodes, {report.decisions:,} decisions; load of "
+        f"the machine {'?' if load is None else f'{load:.1f}'} before"
+    )
+    people().print(listed)
+    people().print("Medians of 5 keys, each the first to ask.", style="dim")
+    if json:
+        emit(msgspec.to_builtins(report))
 
 
 def _show(report: Report) -> None:

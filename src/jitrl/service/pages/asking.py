@@ -14,7 +14,7 @@ from jitrl.service.pages.places import Place
 from jitrl.service.pages.viewers import Viewer
 from jitrl.service.pages.words import Words
 
-PATIENCE = 1.5
+PATIENCE = 0.75
 """Seconds that a page waits for what takes long, before it says that it is being made."""
 
 

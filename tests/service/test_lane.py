@@ -134,17 +134,18 @@ def pieces(count, seen, name="piece", then=None):
 
 
 def test_what_is_done_later_is_done_in_pieces_and_calls_come_between_them():
-    lane, seen, done, go = Lane("t", 1, patience=LONG), [], threading.Event(), threading.Event()
+    lane, seen, done = Lane("t", 1, patience=LONG), [], threading.Event()
+    began, go = threading.Event(), threading.Event()
 
     def slow():
         seen.append(("piece", 0))
+        began.set()
         assert go.wait(LONG)
         yield
         yield from pieces(3, seen, "after", done.set)
 
     lane.later("scope", slow())
-    while not seen:
-        time.sleep(0.001)
+    assert began.wait(LONG)
     lane.submit(lambda: seen.append("call"))
     go.set()
     assert done.wait(LONG)

@@ -65,6 +65,19 @@ def test_a_step_that_is_asked_again_keeps_what_was_seen_first(ask):
 
 
 @pytest.mark.server
+def test_what_was_seen_is_not_taken_for_another_step_where_the_call_was_refused(ask):
+    ask("POST", "/v1/episodes", START)
+    wrong = {**STEP, "candidates": {"yes": "x"}}
+    assert is_problem(ask("POST", "/v1/episodes/k/decide", {**wrong, "seen": "first"}), 422)
+    early = {**STEP, "step": 1, "seen": "second"}
+    assert is_problem(ask("POST", "/v1/episodes/k/decide", early), 409)
+    ask("POST", "/v1/episodes/k/decide", STEP)
+    ask("POST", "/v1/episodes/k/decide", STEP)
+    ask("POST", "/v1/episodes/k/outcomes", SAID)
+    assert "pages" not in lived(ask).info
+
+
+@pytest.mark.server
 def test_the_client_says_both(ask, place):
     with (
         opened(place, through(ask)) as client,
@@ -83,8 +96,8 @@ def test_both_are_known_after_a_restart(tmp_path):
 
     with desk() as first:
         first.episodes.start("t", key="k")
-        first.episodes.see("k", "what it saw")
-        first.episodes.decide("k", "page", {"yes": 1.0, "no": 0.0})
+        call = first.episodes.ask("k", "page", {"yes": 1.0, "no": 0.0}, seen="what it saw")
+        assert call.result(30.0).step == 0
         first.episodes.took("k", "no")
     with desk() as second:
         second.episodes.close("k")

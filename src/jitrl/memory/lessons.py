@@ -164,13 +164,11 @@ class Lessons:
             self._new = 0
             best = tuple(self._best.items())[-_MOST:]
             idle = self._idle
-            self._pieces, self._due = (
-                None,
-                (
-                    rows[-1].version,
-                    tuple(_Best(task, path, dict(idle.get(task, {}))) for task, path in best),
-                ),
+            self._due = (
+                rows[-1].version,
+                tuple(_Best(task, path, dict(idle.get(task, {}))) for task, path in best),
             )
+            self._pieces = None
 
     def failures(self, task: str) -> int:
         """Failed attempts at a task that was not solved yet."""

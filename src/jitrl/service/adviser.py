@@ -191,16 +191,14 @@ class Adviser:
             if not 0.0 <= given.number(confidence, f"confidence in {action!r}") <= 100.0:
                 raise InputError(f"confidence in {action!r} is {confidence}; it is from 0 to 100")
         proposed = [Candidate(a, logit_of(c), "caller") for a, c in sure.items()]
-        here = _here(state, self._seat(episode))
-        if seen:
-            self.desk.episodes.see(episode, seen)
         call = self.desk.episodes.ask(
             episode,
-            here,
+            _here(state, self._seat(episode)),
             proposed,
             allowed=list(sure),
             scorer="verbalized",
             notes=True,
+            seen=seen,
         )
         advice = _advice(episode, call.own, call.result(self.desk.limits.deadline))
         if self._count is not None:

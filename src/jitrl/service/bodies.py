@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from jitrl.service.calls import Answer, Call, Noted
+from jitrl.service.calls import LONGEST_SEEN, Answer, Call, Noted
 from jitrl.service.ids import LONGEST, decision_id, episode_id
 from jitrl.service.running import SELF
 from jitrl.service.seats import Seat
@@ -107,7 +107,7 @@ class Decide(In):
     seen: Annotated[
         str,
         Field(
-            max_length=500_000,
+            max_length=LONGEST_SEEN,
             description="What the agent saw, for people and judges; nothing is compared by it. It "
             "is redacted, and 2,000 characters are kept.",
         ),

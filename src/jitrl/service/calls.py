@@ -17,6 +17,9 @@ from jitrl.types import Decision, State
 
 _log = logging.getLogger(__name__)
 
+LONGEST_SEEN = 500_000
+"""Characters of what an agent saw that are taken; fewer are kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -61,6 +64,7 @@ class Call:
         step: Which step the caller takes it for; ``None`` for the next one.
         allowed: Actions that may be taken; ``None``: the candidates alone.
         notes: Whether the answer is to say the rules told at this step.
+        seen: What the agent sees there, for people and judges.
 
     Attributes:
         number: Of the step, given when it is queued.
@@ -78,8 +82,9 @@ class Call:
         step: int | None = None,
         scorer: str = "caller",
         notes: bool = False,
+        seen: str = "",
     ) -> None:
-        self.notes = notes
+        self.notes, self.seen = notes, given.text(seen, "seen", LONGEST_SEEN)
         self.state, self.scorer = given.state(state), given.text(scorer, "scorer")
         self.allowed = None if allowed is None else given.allowed(allowed)
         self.candidates = given.candidates(candidates, self.allowed)

@@ -171,14 +171,24 @@ class Episodes:
         step: int | None = None,
         scorer: str = "caller",
         notes: bool = False,
+        seen: str = "",
     ) -> Call:
         """Begin a decision; ``result`` of the call waits for it. See ``decide``.
 
         Args:
             notes: Whether the answer says the rules told there, too.
+            seen: What the agent sees there, for people and judges.
         """
         running = self._must_run(key)
-        call = Call(state, candidates, allowed=allowed, step=step, scorer=scorer, notes=notes)
+        call = Call(
+            state,
+            candidates,
+            allowed=allowed,
+            step=step,
+            scorer=scorer,
+            notes=notes,
+            seen=seen,
+        )
         running.put(call)
         self._lane.submit(partial(self._work, running), running.episode.scope)
         return call
@@ -246,18 +256,6 @@ class Episodes:
             running.drain()
             running.reward(value, is_trusted, step)
         return running.seat()
-
-    def see(self, key: str, seen: str, *, step: int | None = None) -> None:
-        """What the agent sees at the step that is asked for next, for people and judges.
-
-        Args:
-            step: Its number; ``None``: the next one, whatever its number.
-
-        Raises:
-            InputError: If it is no text, or a long one.
-            Unknown, Conflict: As ``decide``.
-        """
-        self._must_run(key).see(seen, step)
 
     def took(self, key: str, action: str, *, step: int | None = None) -> Seat:
         """``action`` was done in place of what was decided last; it is what is learned from.

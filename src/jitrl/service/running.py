@@ -16,7 +16,7 @@ from dataclasses import replace
 from jitrl import given
 from jitrl.errors import JitRLError
 from jitrl.ports import Receipt
-from jitrl.service.calls import Answer, Call, Noted, checked_step
+from jitrl.service.calls import Answer, Call, Noted
 from jitrl.service.errors import Conflict, NotAllowed
 from jitrl.service.lived import ServedEpisode
 from jitrl.service.seats import Seat
@@ -27,9 +27,6 @@ _log = logging.getLogger(__name__)
 
 SELF: Basis = "agent_self_report"
 """The basis of all that an agent says of itself."""
-
-LONGEST_SEEN = 500_000
-"""Characters of what an agent saw that are taken; fewer are kept."""
 
 
 class Running:
@@ -52,7 +49,6 @@ class Running:
         self._next, self._mark = len(episode.steps), threading.Lock()
         self._is_lossy = self._is_resumed = self._is_noted = False
         self._notes: dict[int, str] = {}  # step → rules as they were told
-        self._seen: dict[int, str] = {}  # step to come → what the agent sees there
 
     def resume(self, kept: Kept) -> None:
         """Go on where a process that is gone was; if rules spoke in it, none does any more.
@@ -120,16 +116,6 @@ class Running:
             self._next += call.number == self._next
             self._queue.append(call)
 
-    def see(self, seen: str, step: int | None) -> None:
-        """What the agent sees at the step to come, which is asked for next.
-
-        Raises:
-            InputError: If it is no text or a long one, or the step cannot be one.
-        """
-        seen, step = given.text(seen, "seen", LONGEST_SEEN), checked_step(step)
-        with self._mark:
-            self._seen[self._next if step is None else step] = seen
-
     def work(self, before: Iterable[Callable[[], None]] = ()) -> None:
         """Run the oldest call that waits; another thread may have done so.
 
@@ -166,7 +152,7 @@ class Running:
         except JitRLError:
             self._lose()
             _log.exception("step lost key=%s step=%d", self.episode.key, len(taken))
-        self._note_seen(len(taken))
+        self._note_seen(len(taken), call.seen)
         is_answered = call.future.done()
         is_heard = is_answered and call.future.result().decision is not None
         if not is_heard:  # what was said of it is not logged, so it is not said again
@@ -174,9 +160,8 @@ class Running:
         if call.notes and is_answered:
             self.episode.heard(is_heard)
 
-    def _note_seen(self, number: int) -> None:
+    def _note_seen(self, number: int, seen: str) -> None:
         """Keep what was seen at a step that was taken; it is answered by now, so nobody waits."""
-        seen = self._seen.pop(number, "")
         if seen and len(self.episode.steps) > number:
             kept = self.episode.saw(number, seen)
             if self._journal is not None:

@@ -102,8 +102,6 @@ def router(service: "Service") -> APIRouter:
     )
     async def decide(id: ID, body: Decide, caller: decider) -> Choice:
         key, desk = episode_key(id), await service.desk(caller.tenant)
-        if body.seen:
-            desk.episodes.see(key, body.seen, step=body.step)
         call = desk.episodes.ask(
             key,
             _state(body.state),
@@ -112,6 +110,7 @@ def router(service: "Service") -> APIRouter:
             step=body.step,
             scorer=body.scorer,
             notes=body.notes,
+            seen=body.seen,
         )
         answer = await _answered(call, desk.limits.deadline)
         made = Choice.of(key, answer, call)

@@ -146,7 +146,10 @@ def test_ctrl_c_on_a_terminal_ends_a_run_with_one_word(tmp_path, package, moment
     time.sleep(0.5)
     assert run.poll() is None, run.communicate()
     os.killpg(run.pid, signal.SIGINT)
-    _, said = run.communicate(timeout=90)
+    try:
+        _, said = run.communicate(timeout=90)
+    finally:
+        run.kill()
     # Python ends by the signal itself where it came while a text was executed, as dataclasses do.
     assert run.returncode in (130, -signal.SIGINT), said
     assert said.splitlines()[-1] == "interrupted", said

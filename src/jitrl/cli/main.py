@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 
 import jitrl
+from jitrl.cli.shared.interrupts import heard
 from jitrl.cli.usage import plain
 from jitrl.errors import JitRLError, StoreError
 
@@ -89,7 +90,8 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.excepthook = _one_line
     code: int | str | None
     try:
-        code = _run(words[:1], given)
+        with heard():
+            code = _run(words[:1], given)
     except JitRLError as error:
         code = _failed(f"{error}", error.exit_code, debug)
     except KeyboardInterrupt:  # before there was a command

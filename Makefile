@@ -14,7 +14,7 @@ demo: .venv/model
 	$(BIN)/jitrl demo
 
 test: .venv/dev .venv/model .venv/optional
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 
 check: .venv/dev
 	$(BIN)/ruff format --check

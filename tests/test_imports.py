@@ -203,7 +203,9 @@ except SystemExit as end:
 def test_help_loads_no_command_and_nothing_heavy():
     _, modules = loaded_by(HELP)
     ours = {module for module in modules if module.startswith("jitrl")}
-    assert ours == {"jitrl", "jitrl.cli", "jitrl.cli.main", "jitrl.cli.usage", "jitrl.errors"}
+    entry = {"jitrl.cli", "jitrl.cli.main", "jitrl.cli.usage"}
+    interrupts = {"jitrl.cli.shared", "jitrl.cli.shared.interrupts"}
+    assert ours == {"jitrl", "jitrl.errors", *entry, *interrupts}
     assert not [module for module in modules if module.split(".")[0] in HEAVY]
 
 

@@ -71,7 +71,9 @@ def test_labels_of_a_report_are_harmless_on_stdout(jitrl):
     assert harmless(done.out + done.err)
 
 
-@pytest.mark.parametrize("made", [lambda t: t, Text, lambda t: Group(Text(t))], ids=str)
+@pytest.mark.parametrize(
+    "made", [lambda t: t, Text, lambda t: Group(Text(t))], ids=["words", "text", "group"]
+)
 def test_whatever_is_printed_is_made_harmless(capsys, made):
     people().print(made(f"x{EVIL}y"), markup=False)
     said = capsys.readouterr().err

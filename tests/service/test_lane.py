@@ -197,3 +197,15 @@ def test_closing_drops_what_is_left_for_later():
     lane.later("scope", pieces(2, seen))
     time.sleep(0.1)
     assert not seen
+
+
+def test_a_piece_waits_until_nothing_came_for_a_moment():
+    lane, called, done = Lane("t", 1, pause=0.3), [], threading.Event()
+    began = []
+    lane.submit(lambda: called.append(time.monotonic()))
+    while not called:
+        time.sleep(0.001)
+    lane.later("scope", pieces(1, began, then=done.set))
+    assert done.wait(LONG)
+    assert time.monotonic() - called[0] >= 0.3
+    lane.close()

@@ -5,7 +5,8 @@ done than one, and each answer takes longer. So there is another thread only whi
 run are held up, as where a memory is read again, or say that they take long, as where lessons are
 fitted.
 
-What nobody waits for yet is done in small pieces, whenever there is nothing else to do.
+What nobody waits for yet is done in small pieces, as soon as there is nothing else to do for a
+moment.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ Call = Callable[[], Sequence[Callable[[], None]] | None]
 class _Waiting(NamedTuple):
     call: Call
     key: str | None
+    is_piece: bool = False
 
 
 class _Running(NamedTuple):
     began: float
     key: str | None
+    is_piece: bool = False
 
 
 class Lane:
@@ -44,10 +47,20 @@ class Lane:
         most: Threads at once.
         patience: Seconds that a call may run before another one may pass it.
         idle: Seconds after which a thread that has nothing to do ends, unless it is the last.
+        pause: Seconds without a call after which a piece of what is done later may begin.
     """
 
-    def __init__(self, name: str, most: int, *, patience: float = 0.1, idle: float = 1.0) -> None:
+    def __init__(
+        self,
+        name: str,
+        most: int,
+        *,
+        patience: float = 0.1,
+        idle: float = 1.0,
+        pause: float = 0.003,
+    ) -> None:
         self._name, self._most, self._patience, self._idle = name, most, patience, idle
+        self._pause, self._last = pause, -math.inf  # when something ended that others wait for
         self._calls: deque[_Waiting] = deque()
         self._later: dict[str, Iterator[None]] = {}
         self._turn = threading.Condition()
@@ -90,6 +103,7 @@ class Lane:
         finally:
             with self._turn:
                 self._held -= 1
+                self._last = time.monotonic()
                 if self._later:
                     self._wake()
 
@@ -132,7 +146,7 @@ class Lane:
         """What this thread runs takes long."""
         me = threading.get_ident()
         with self._turn:
-            self._running[me] = _Running(-math.inf, self._running[me].key)
+            self._running[me] = self._running[me]._replace(began=-math.inf)
             if self._calls:
                 self._wake()
 
@@ -140,17 +154,21 @@ class Lane:
         """The next call, once there is one; ``None`` if this thread is to end."""
         me = threading.get_ident()
         with self._turn:
-            if self._running.pop(me, None) is not None and self._is_over:
-                self._turn.notify_all()
+            if (ended := self._running.pop(me, None)) is not None:
+                if not ended.is_piece:
+                    self._last = time.monotonic()
+                if self._is_over:
+                    self._turn.notify_all()
             self._waiting += 1
             while (found := self._first() or self._piece()) is None and not self._is_over:
-                if not self._turn.wait(self._idle) and not self._calls and self._threads > 1:
+                is_quiet = not self._turn.wait(self._rest())
+                if is_quiet and self._threads > 1 and not self._calls and not self._later:
                     break
             self._waiting -= 1
             if found is None:
                 self._threads -= 1
                 return None
-            self._running[me] = _Running(time.monotonic(), found.key)
+            self._running[me] = _Running(time.monotonic(), found.key, found.is_piece)
             return found.call
 
     def _first(self) -> _Waiting | None:
@@ -165,10 +183,20 @@ class Lane:
 
     def _piece(self) -> _Waiting | None:
         """The next piece of what is done later, if it may be done now."""
-        if self._held or self._calls or self._running or not self._later:
+        if not self._may_begin() or time.monotonic() < self._last + self._pause:
             return None
         key, pieces = next(iter(self._later.items()))
-        return _Waiting(partial(self._advance, key, pieces), key)
+        return _Waiting(partial(self._advance, key, pieces), key, is_piece=True)
+
+    def _may_begin(self) -> bool:
+        """Whether a piece of what is done later may begin, once nothing came for a moment."""
+        return bool(self._later) and not (self._held or self._calls or self._running)
+
+    def _rest(self) -> float:
+        """Seconds after which to look again though nobody wakes the thread."""
+        if not self._may_begin():
+            return self._idle
+        return max(self._last + self._pause - time.monotonic(), 0.0)
 
     def _advance(self, key: str, pieces: Iterator[None]) -> None:
         is_over = True

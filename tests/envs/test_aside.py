@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -107,8 +108,16 @@ RUNS = {
 
 def wait_until(is_so):
     deadline = time.monotonic() + 90
-    while not is_so() and time.monotonic() < deadline:
+    while not is_so():
+        assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def children(pid):
+    """The programs that any thread of a process runs beside it."""
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError):
+            yield from (thread / "children").read_text().split()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are looked for in /proc")
@@ -135,18 +144,15 @@ def test_ctrl_c_on_a_terminal_ends_a_run_with_one_word(tmp_path, package, moment
         text=True,
         start_new_session=True,  # so that a group can be told as a terminal tells it
     )
-    journal, children = (
-        tmp_path / "r" / "seed-0.db",
-        Path(f"/proc/{run.pid}/task/{run.pid}/children"),
-    )
-    if moment == "at the start":
-        wait_until(lambda: bool(children.read_text()))
-    else:
-        wait_until(journal.exists)
-    time.sleep(0.5)
-    assert run.poll() is None, run.communicate()
-    os.killpg(run.pid, signal.SIGINT)
+    journal = tmp_path / "r" / "seed-0.db"
     try:
+        if moment == "at the start":
+            wait_until(lambda: any(children(run.pid)))
+        else:
+            wait_until(journal.exists)
+        time.sleep(0.5)
+        assert run.poll() is None, run.communicate()
+        os.killpg(run.pid, signal.SIGINT)
         _, said = run.communicate(timeout=90)
     finally:
         run.kill()

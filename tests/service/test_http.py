@@ -338,7 +338,7 @@ def test_a_body_that_is_no_json_is_refused(ask, body):
 def test_a_body_of_another_kind_or_too_large_is_refused(place):
     from fastapi.testclient import TestClient
 
-    from jitrl.service.app import Bounds
+    from jitrl.service.serving import Bounds
 
     place.key("admin")
     with TestClient(place.app(Bounds(body=2000))) as client:
@@ -355,7 +355,7 @@ def test_a_body_of_another_kind_or_too_large_is_refused(place):
 def test_a_key_that_asks_too_often_is_told_when_to_come_back(place):
     from fastapi.testclient import TestClient
 
-    from jitrl.service.app import Bounds
+    from jitrl.service.serving import Bounds
 
     place.key("admin")
     with TestClient(place.app(Bounds(rate=0.1))) as client:
@@ -370,7 +370,7 @@ def test_a_key_that_asks_too_often_is_told_when_to_come_back(place):
 def test_whoever_asks_too_often_without_a_key_is_told_to_wait_and_others_are_not(place):
     from fastapi.testclient import TestClient
 
-    from jitrl.service.app import Bounds
+    from jitrl.service.serving import Bounds
 
     place.key("admin")
     place.key("read")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 
 from jitrl.service.problems import Problem
-
-if TYPE_CHECKING:
-    from jitrl.service.app import Service
+from jitrl.service.serving import Service
 
 AT = "/ui"
 

@@ -15,11 +15,10 @@ from jitrl.errors import MissingExtra
 from jitrl.service.adviser import Advice, Adviser, Reported
 from jitrl.service.problems import Problem
 from jitrl.service.running import SELF
+from jitrl.service.serving import Service
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-    from jitrl.service.app import Service
 
 AT = "/mcp"
 _ADVISER = "jitrl.adviser"

@@ -35,10 +35,11 @@ def serve(context: typer.Context, flags: Flags, json: JSON = False) -> None:
     settings = config.load(flags)
     of, folder = settings.serve, Path(settings.serve.folder)
     uvicorn = _uvicorn()
-    from jitrl.service.app import Bounds, create_app
+    from jitrl.service.app import create_app
     from jitrl.service.browsers import AT
     from jitrl.service.keys import Keys
     from jitrl.service.seats import Limits
+    from jitrl.service.serving import Bounds
     from jitrl.service.tenants import KEYS, Tenants
 
     if not any(key.revoked is None for key in Keys(folder / KEYS).all()):

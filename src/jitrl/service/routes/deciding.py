@@ -4,7 +4,7 @@
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Path, Response
 
@@ -26,11 +26,9 @@ from jitrl.service.calls import Answer, Call
 from jitrl.service.ids import episode_id, episode_key
 from jitrl.service.keys import Key
 from jitrl.service.problems import responses
+from jitrl.service.serving import Service
 from jitrl.service.told_bodies import Ask, NotesOut
 from jitrl.types import State
-
-if TYPE_CHECKING:
-    from jitrl.service.app import Service
 
 ID = Annotated[str, Path(pattern=EPISODE_ID, description="Id of an episode.")]
 _WRITES = (400, 401, 403, 405, 408, 413, 415, 422, 429, 500, 503)

@@ -3,7 +3,7 @@
 # Annotations are evaluated when a route is made: they name what `router` makes.
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
 
@@ -20,11 +20,9 @@ from jitrl.service.errors import Unknown
 from jitrl.service.ids import decision_place, episode_key, is_episode
 from jitrl.service.keys import Key
 from jitrl.service.problems import responses
+from jitrl.service.serving import Service
 from jitrl.service.told_bodies import DecisionOut, RuleOut, RulesOut
 from jitrl.types import RowStatus, RuleStatus
-
-if TYPE_CHECKING:
-    from jitrl.service.app import Service
 
 _LARGEST = 2**63 - 1
 _Row = Annotated[int, Path(ge=1, le=_LARGEST, description="Id of a row.")]

@@ -2,7 +2,7 @@
 
 # Annotations are evaluated when a route is made: they name what `router` makes.
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
@@ -10,9 +10,7 @@ from jitrl.service.bodies import Health
 from jitrl.service.keys import Key
 from jitrl.service.metrics import TYPE
 from jitrl.service.problems import responses
-
-if TYPE_CHECKING:
-    from jitrl.service.app import Service
+from jitrl.service.serving import Service
 
 
 def router(service: "Service") -> APIRouter:

@@ -3,7 +3,8 @@
 import pytest
 
 from jitrl.agents.rulebook.obeying import is_obeyed
-from jitrl.agents.rulebook.telling import Line, Telling, Told
+from jitrl.agents.rulebook.telling import Telling
+from jitrl.agents.rulebook.told import Line, Told
 from jitrl.types import Prompt, Rule, State
 
 DELETE, EDIT, SAVE = (f"click(<button[{name}]>)" for name in ("Delete", "Edit", "Save"))

@@ -23,9 +23,11 @@ from jitrl.agents.prompted import learner
 from jitrl.agents.rulebook.counts import check_counts
 from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
+from jitrl.agents.rulebook.fetching import fetched
 from jitrl.agents.rulebook.learning import ROUND, Learning
 from jitrl.agents.rulebook.meaning import Meaning
-from jitrl.agents.rulebook.telling import MOST_TOLD, ROOM, Telling, Told, fetched
+from jitrl.agents.rulebook.telling import MOST_TOLD, ROOM, Telling
+from jitrl.agents.rulebook.told import Told
 from jitrl.agents.shown import Shown
 from jitrl.core.gates import gates_of
 from jitrl.core.rule import Choose, UpdateRule, check_number

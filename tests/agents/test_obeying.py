@@ -59,6 +59,6 @@ def test_an_episode_counts_what_was_obeyed_and_what_is_unknown(text, obeyed, unk
     prompt = Prompt("goal", "the list", (), (DELETE, EDIT, SAVE))
     for action in (DELETE, EDIT, SAVE):
         assert told.notes(State("you see the list"), prompt)
-        told.took(action)
+        told.said.took(action, ())
     (use,) = told.uses("e")
     assert (use.occasions, use.obeyed, use.unknown) == (3, obeyed, unknown)

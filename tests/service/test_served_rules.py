@@ -178,6 +178,21 @@ def test_after_a_restart_a_run_that_was_told_rules_is_told_none_and_counts_for_n
         assert [use.episode for use in uses(desk, rule_id(WRITTEN))] == ["not told"]
 
 
+def test_after_a_restart_nobody_can_tell_whether_what_was_done_instead_is_as_rules_say(tmp_path):
+    with opened(tmp_path) as desk:
+        plant(desk)
+        for key in ("as decided", "otherwise"):
+            start(desk, key)
+            desk.episodes.notes(key, HERE, TOOLS)
+            decide(desk, key)
+    with opened(tmp_path) as desk:
+        for key, done, obeyed in (("as decided", TOOLS[1], True), ("otherwise", TOOLS[0], None)):
+            desk.episodes.took(key, done)
+            over(desk, key)
+            (spoke,) = desk.memory.store.episode(key).steps[0].decision.notes
+            assert (spoke.told, spoke.obeyed) == (True, obeyed)
+
+
 def test_after_a_restart_a_rule_that_was_held_out_is_held_out_still_and_counts_for_none(tmp_path):
     rules = replace_rules(holdout=0.5)
     keys = [f"{n}" for n in range(12)]
@@ -378,3 +393,21 @@ def test_the_client_gives_notes_and_effects(told, place):
             episode.outcome(True, basis="test")
         (rule,) = client.rules()
     assert rule.effect.told == 1
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("done", ["attach sheet", "attach text"])
+def test_what_was_done_counts_though_it_is_said_after_the_next_notes(told, place, done):
+    planted(place)
+    told("POST", "/v1/episodes", {"task": "m", "goal": GOAL, "scope": "mail", "key": "k"})
+    here = {"state": HERE, "actions": TOOLS}
+    told("POST", "/v1/episodes/k/notes", here)
+    step = {"state": HERE, "candidates": {"attach sheet": 1.0, "attach text": 0.0}}
+    told("POST", "/v1/episodes/k/decide", step)
+    told("POST", "/v1/episodes/k/notes", {"state": "The list is shown.", "step": 1})
+    told("POST", "/v1/episodes/k/took", {"action": done, "step": 0})
+    told("POST", "/v1/episodes/k/outcomes", {"value": True, "basis": "test"})
+    (rule,) = told("GET", "/v1/rules").json()["rules"]
+    assert (rule["occasions"], rule["obeyed"]) == (1, int(done == "attach sheet"))
+    (heard,) = told("GET", "/v1/decisions/k:0").json()["rules"]
+    assert heard["obeyed"] is (done == "attach sheet")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitrl import given
-from jitrl.agents.rulebook.book import RulebookEpisode
+from jitrl.agents.rulebook.episode import RulebookEpisode
 from jitrl.episode import Episode
 from jitrl.errors import InputError
 from jitrl.given import Candidates

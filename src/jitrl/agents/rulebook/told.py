@@ -88,12 +88,50 @@ class Here:
     action: str
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the rules of an episode say at one step, those that are held out, too.
+
+    Attributes:
+        actions: What can be done there, as far as the prompt lists it.
+    """
+
+    lines: tuple[tuple[Line, Here], ...] = ()
+    actions: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Ids of the rules that are told."""
+        return tuple(line.rule.id for line, _ in self.lines if line.told)
+
+    def spoken(self, action: str, actions: Sequence[str]) -> tuple[Spoken, ...]:
+        """Each rule, and whether ``action`` is as it says.
+
+        Args:
+            actions: What could be done, if the prompt did not list it.
+        """
+        could = self.actions or actions
+        return tuple(
+            Spoken(line.rule.id, line.told, line.chance, line.obeys(here, action, could))
+            for line, here in self.lines
+            if line.chance is not None
+        )
+
+    def took(self, action: str, actions: Sequence[str]) -> None:
+        """The step is over, and ``action`` was done; ``actions`` as in ``spoken``."""
+        for line, here in self.lines:
+            line.took(here, action, self.actions or actions)
+
+
 class Told:
     """The rules of one episode.
 
     Args:
         lines: In the order in which they are told.
         chances: Chance of each of some rules, by its id.
+
+    Attributes:
+        said: At the step that notes were last asked for; nothing once that step is over.
     """
 
     def __init__(
@@ -105,8 +143,7 @@ class Told:
     ) -> None:
         self.lines, self.excluded = lines, excluded
         self._how, self._chances = how, chances
-        self._now: list[tuple[Line, Here]] = []
-        self._actions: Sequence[str] = ()
+        self.said = Said()
 
     def notes(self, state: State, prompt: Prompt) -> str:
         """The told rules that speak at this step, as far as there is room; "" if none does.
@@ -117,7 +154,6 @@ class Told:
         comparison names its own. What is held out has its place in the room, too, so that it
         changes nothing for others.
         """
-        self._actions = prompt.actions
         text = f"{prompt.goal}\n{state.place}\n{state.text}"
         seen = frozenset(similarity.words(text))
         near = [(line, line.here(state, prompt.actions, seen)) for line in self.lines]
@@ -126,10 +162,10 @@ class Told:
         here = [one for one in near if one[1].holds >= (least if one[0].case is None else 1.0)]
         how = self._how
         chosen = leading((at.text for _, at in here), most=how.told, room=how.tokens)
-        self._now = [here[place] for place in chosen]
-        self._draw([line for line, _ in self._now if line.chance is None])
+        self.said = Said(tuple(here[place] for place in chosen), tuple(prompt.actions))
+        self._draw([line for line, _ in self.said.lines if line.chance is None])
         said = words(prompt.goal)
-        told = [said.line.format(rule=at.text) for line, at in self._now if line.told]
+        told = [said.line.format(rule=at.text) for line, at in self.said.lines if line.told]
         return "\n".join([said.told, *dict.fromkeys(told)]) if told else ""
 
     def _draw(self, lines: Sequence[Line]) -> None:
@@ -137,37 +173,14 @@ class Told:
         for line in lines:
             line.chance = chances[line.rule.id]
 
-    @property
-    def here(self) -> tuple[str, ...]:
-        """Ids of the rules in the notes that were asked for last."""
-        return tuple(line.rule.id for line, _ in self._now if line.told)
-
-    def spoken(self, action: str, actions: Sequence[str] = ()) -> tuple[Spoken, ...]:
-        """The rules that speak at the step that notes were last asked for, and its choice.
-
-        Args:
-            actions: What could be done, if the prompt did not list it.
-        """
-        could = self._actions or actions
-        return tuple(
-            Spoken(line.rule.id, line.told, line.chance, line.obeys(here, action, could))
-            for line, here in self._now
-            if line.chance is not None
-        )
-
-    def took(self, action: str, actions: Sequence[str] = ()) -> None:
-        """What was done at the step that notes were last asked for; that step is over.
-
-        Args:
-            actions: What could have been done, if the prompt did not list it.
-        """
-        for line, here in self._now:
-            line.took(here, action, self._actions or actions)
-        self._now = []
+    def over(self, step: Said) -> None:
+        """A step is over; what was asked for of the one to come stays."""
+        if self.said is step:
+            self.said = Said()
 
     def passed(self) -> None:
-        """A step is over that these rules had no part in."""
-        self._now = []
+        """The present step is over, and these rules had no part in it."""
+        self.said = Said()
 
     def uses(self, episode: str) -> tuple[RuleUse, ...]:
         """What is logged of it: of the rules that spoke at a step, told or held out.

@@ -141,6 +141,51 @@ def test_notes_that_came_too_late_were_never_told(tmp_path):
         assert uses(desk, rule_id(WRITTEN)) == []
 
 
+def late(desk, key, state):
+    """A step whose answer would say rules, and comes when the caller has gone on."""
+    running = desk.episodes._running[key]
+    taken = len(running.episode.steps)
+    with running.lock:
+        call = desk.episodes.ask(key, state, dict.fromkeys(TOOLS, 0.0), notes=True)
+        assert call.result(0.01).degraded == "deadline"
+    until(lambda: len(running.episode.steps) == taken + 1)
+    with running.lock:  # that step is done with
+        return
+
+
+def test_rules_of_an_answer_that_came_too_late_count_for_no_later_and_no_earlier_step(desk):
+    other = plant(desk, "When the list is shown, attach text")
+    start(desk, "k")
+    said = desk.episodes.notes("k", HERE, TOOLS).notes
+    decide(desk, "k")
+    late(desk, "k", "The list is shown.")
+    decide(desk, "k", "The end.")
+    over(desk, "k")
+    assert [use.occasions for use in uses(desk, rule_id(WRITTEN))] == [1]
+    assert uses(desk, other) == []
+    assert desk.memory.store.episode("k").info["notes"] == [[0, said]]
+
+
+def test_a_rule_whose_first_answer_came_too_late_is_told_and_counted_at_the_next_step(desk):
+    start(desk, "k")
+    late(desk, "k", HERE)
+    said = desk.episodes.notes("k", HERE, TOOLS).notes
+    decide(desk, "k")
+    over(desk, "k")
+    assert WRITTEN in said
+    assert [(use.told, use.occasions) for use in uses(desk, rule_id(WRITTEN))] == [(True, 1)]
+    assert desk.memory.store.episode("k").info["notes"] == [[1, said]]
+
+
+def test_rules_that_were_told_before_their_answer_came_too_late_were_told(desk):
+    start(desk, "k")
+    said = desk.episodes.notes("k", HERE, TOOLS).notes
+    late(desk, "k", HERE)
+    over(desk, "k")
+    assert [(use.told, use.occasions) for use in uses(desk, rule_id(WRITTEN))] == [(True, 0)]
+    assert desk.memory.store.episode("k").info["notes"] == [[0, said]]
+
+
 def test_an_answer_that_came_too_late_shifts_no_notes_of_later_steps(desk):
     away, actions = "The list is open.", dict.fromkeys(TOOLS, 0.0)
     episode = ServedEpisode(desk.memory, GOAL, "mail", "k")

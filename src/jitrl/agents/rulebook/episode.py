@@ -83,6 +83,11 @@ class RulebookEpisode:
         """Ids of the rules in the notes that were asked for last."""
         return self._begun().said.told
 
+    def take_back(self) -> None:
+        """The notes that were asked for last never reached the agent; nothing is logged of them."""
+        self._begun().take_back()
+        self._shown.take_back()
+
     def hush(self) -> None:
         """Tell no rule from now on, and log none."""
         self._told = Told((), self._agent.telling, lambda _: {})

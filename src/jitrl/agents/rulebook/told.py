@@ -144,6 +144,7 @@ class Told:
         self.lines, self.excluded = lines, excluded
         self._how, self._chances = how, chances
         self.said = Said()
+        self._fresh: list[Line] = []  # those that the last notes drew
 
     def notes(self, state: State, prompt: Prompt) -> str:
         """The told rules that speak at this step, as far as there is room; "" if none does.
@@ -163,7 +164,8 @@ class Told:
         how = self._how
         chosen = leading((at.text for _, at in here), most=how.told, room=how.tokens)
         self.said = Said(tuple(here[place] for place in chosen), tuple(prompt.actions))
-        self._draw([line for line, _ in self.said.lines if line.chance is None])
+        self._fresh = [line for line, _ in self.said.lines if line.chance is None]
+        self._draw(self._fresh)
         said = words(prompt.goal)
         told = [said.line.format(rule=at.text) for line, at in self.said.lines if line.told]
         return "\n".join([said.told, *dict.fromkeys(told)]) if told else ""
@@ -172,6 +174,12 @@ class Told:
         chances = self._chances([line.rule for line in lines]) if lines else {}
         for line in lines:
             line.chance = chances[line.rule.id]
+
+    def take_back(self) -> None:
+        """The notes that were asked for last never arrived: what they drew first is not drawn."""
+        for line in self._fresh:
+            line.chance = None
+        self._fresh = []
 
     def over(self, step: Said) -> None:
         """A step is over; what was asked for of the one to come stays."""

@@ -20,6 +20,7 @@ from jitrl.agents.prompted import learner
 from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.episode import RulebookEpisode
+from jitrl.agents.rulebook.figures import Figures
 from jitrl.agents.rulebook.learning import Learning
 from jitrl.agents.rulebook.meaning import Meaning
 from jitrl.agents.rulebook.options import check_counts, check_shares
@@ -167,6 +168,7 @@ class Rulebook:
     ) -> None:
         self.name, self.memory, self.store, self.prior = name, memory, store, prior
         self.telling, self.learning, self.scores = telling, learning, scores
+        self.figures = Figures(store, telling.success)
         self.tells, self.waits = memory.mode == "act", True
 
     @property

@@ -69,6 +69,7 @@ class RulebookEpisode:
             np.random.default_rng(rng.integers(2**63)),
             exclude=self._exclude,
             until=min(seen, default=None),
+            figures=agent.figures,
         )
 
     def advise(self, state: State, prompt: Prompt) -> Prompt:

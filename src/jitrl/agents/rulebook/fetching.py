@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from jitrl.agents.rulebook.cases import case_of_rule
+from jitrl.agents.rulebook.figures import Figures
 from jitrl.agents.rulebook.meaning import Meaning
 from jitrl.agents.rulebook.telling import Telling, chance_of
 from jitrl.agents.rulebook.told import Line, Told
-from jitrl.core.gates import drawn, is_win
 from jitrl.core.rules import Signature, Standing, fits, ranked, signature
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Rule, RuleCounts, ScoredUse, Task
+from jitrl.types import Rule, Task
 
 
 def fetched(
@@ -24,6 +24,7 @@ def fetched(
     *,
     exclude: frozenset[str],
     until: int | None,
+    figures: Figures | None = None,
 ) -> Told:
     """The rules that an episode may be told, each by a draw of its own: so their effects part.
 
@@ -31,6 +32,7 @@ def fetched(
         exclude: Tasks; what was distilled from attempts at them alone is left out, and so are the
             uses of a rule there.
         until: Newest version of the memory to look at.
+        figures: Of the rules, as earlier episodes left them; ``None``: all uses are read.
 
     Raises:
         ModelError: If the embedder failed.
@@ -43,16 +45,18 @@ def fetched(
     fitting |= {rule.id: rule for rule in usable if rule.id in meant}
     allowed = _allowed(store, fitting, exclude)
     speaking = _speaking(allowed)
-    counts = _counted(store, how.success, speaking, exclude, until)
-    order = ranked(((id, _standing(rule, counts)) for id, rule in speaking.items()), c=how.explore)
+    figures = figures or Figures(store, how.success)
+    counts = figures.told(speaking, exclude=exclude, until=until)
+    standing = ((id, Standing(rule.entry, *counts[id])) for id, rule in speaking.items())
+    order = ranked(standing, c=how.explore)
     draws = rng.random(len(order)).tolist()
 
     def chances(rules: Sequence[Rule]) -> dict[str, float]:
         tried = [rule.id for rule in rules if rule.status == "candidate"]
-        uses = _used(store, tried, exclude, until)
+        promises = figures.promises(tried, exclude=exclude, until=until) if tried else {}
         return {
             rule.id: chance_of(
-                rule.status, drawn(uses.get(rule.id, ())), counts[rule.id].uses, how.holdout
+                rule.status, promises.get(rule.id, 1.0), counts[rule.id][0], how.holdout
             )
             for rule in rules
         }
@@ -88,36 +92,6 @@ def _speaking(rules: Mapping[str, Rule]) -> dict[str, Rule]:
 
 def _of(rule: Rule) -> Signature:
     return Signature(rule.kind, frozenset(rule.entities))
-
-
-def _standing(rule: Rule, counts: Mapping[str, RuleCounts]) -> Standing:
-    known = counts.get(rule.id, RuleCounts())
-    return Standing(rule.entry, known.uses, known.wins)
-
-
-def _used(
-    store: RuleStore, ids: Collection[str], exclude: frozenset[str], until: int | None
-) -> dict[str, list[ScoredUse]]:
-    """The uses of rules at other than these tasks, oldest first."""
-    found = store.rule_uses(ids, until=until) if ids else {}
-    return {id: [one for one in uses if one.task not in exclude] for id, uses in found.items()}
-
-
-def _counted(
-    store: RuleStore,
-    success: float,
-    ids: Collection[str],
-    exclude: frozenset[str],
-    until: int | None,
-) -> Mapping[str, RuleCounts]:
-    """How rules have fared at other than these tasks, as far as it says which are told first."""
-    if not exclude:
-        return store.rule_counts(success, ids, until=until)
-    found = dict[str, RuleCounts]()
-    for id, uses in _used(store, ids, exclude, until).items():
-        scores = [one.score for one in uses if one.use.told]
-        found[id] = RuleCounts(len(scores), sum(is_win(score, success) for score in scores))
-    return found
 
 
 def _allowed(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jitrl.agents.rulebook.meaning import Meaning
-from jitrl.core.effect import Use, promise
 from jitrl.types import RuleStatus
 
 MOST_TOLD = 3
@@ -35,13 +33,13 @@ class Telling:
     meaning: Meaning | None = None
 
 
-def chance_of(status: RuleStatus, uses: Sequence[Use], told: int, holdout: float) -> float:
+def chance_of(status: RuleStatus, promise: float, told: int, holdout: float) -> float:
     """Chance that a rule is told: all but a share, or, of a candidate, by what it promises.
 
     Args:
-        uses: Of a candidate, those that were drawn, oldest first.
+        promise: About how likely its effect is above 0, as ``core.effect.Promise`` has it.
         told: In how many scored episodes it was.
         holdout: Share that is held out at first.
     """
     chance = 1.0 - holdout / (1.0 + told / _KNOWN)
-    return min(chance, max(_LEAST, promise(uses))) if status == "candidate" else chance
+    return min(chance, max(_LEAST, promise)) if status == "candidate" else chance

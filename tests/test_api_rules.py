@@ -138,16 +138,41 @@ def test_only_steps_at_which_notes_were_asked_for_are_occasions():
     assert (use.occasions, use.obeyed) == (1, 1)
 
 
-def test_a_rule_is_obeyed_by_what_was_done_in_place_of_a_decision():
-    with opened() as memory:
+@pytest.mark.parametrize("is_ahead", [False, True], ids=["at once", "after the next notes"])
+@pytest.mark.parametrize("is_last", [False, True], ids=["on the way", "at the end"])
+@pytest.mark.parametrize("scores", [True, False], ids=["scores", "rules alone"])
+def test_a_rule_is_obeyed_by_what_was_done_in_place_of_a_decision(is_ahead, is_last, scores):
+    with opened(rules={"scores": scores}) as memory:
         rule = plant(memory)
         for done in ("attach sheet", "attach page"):
-            with memory.episode(GOAL, scope="mail") as episode:
+            with memory.episode(GOAL, scope="mail", key=done) as episode:
                 episode.notes(HERE)
                 episode.decide(HERE, dict.fromkeys(TOOLS, 0.0))
+                if is_ahead:
+                    episode.notes("The list is shown.")
                 episode.took(done)
+                if not is_last:
+                    episode.decide("The list is shown.", {"close": 0.0})
                 episode.finish(outcome=True)
-        assert [use.obeyed for use in uses(memory, rule)] == [1, 0]
+        assert [(use.occasions, use.obeyed) for use in uses(memory, rule)] == [(1, 1), (1, 0)]
+        for done in ("attach sheet", "attach page"):
+            first = memory.store.episode(done).steps[0]
+            (spoke,) = first.decision.notes
+            assert (spoke.rule, spoke.obeyed) == (rule, done == "attach sheet")
+
+
+def test_what_was_done_last_counts_where_several_things_are_reported():
+    with opened() as memory:
+        rule = plant(memory)
+        with memory.episode(GOAL, scope="mail") as episode:
+            episode.notes(HERE, TOOLS)
+            episode.decide(HERE, {"attach sheet": 0.0})
+            for done in ("attach sheet", "attach text", "attach sheet", "attach page"):
+                episode.notes(HERE, TOOLS)
+                episode.took(done)
+            episode.decide(HERE, {"attach sheet": 0.0})
+            episode.finish(outcome=True)
+        assert [(use.occasions, use.obeyed) for use in uses(memory, rule)] == [(2, 1)]
 
 
 @pytest.mark.parametrize(

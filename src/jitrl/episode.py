@@ -14,7 +14,7 @@ import numpy as np
 
 from jitrl import given, rulebook
 from jitrl.agents.admitting import check_assertion
-from jitrl.agents.rulebook.book import RulebookEpisode
+from jitrl.agents.rulebook.episode import RulebookEpisode
 from jitrl.errors import BudgetExceeded, InputError, JitRLError, ModelError
 from jitrl.given import Candidates
 from jitrl.observed import Observed
@@ -175,11 +175,15 @@ class Episode:
         if self._arrived[0] >= len(self._steps):
             raise InputError(f"took({action!r}) came at no time between a decision and the next")
         self._agent.took(done)
-        decision = self._steps[-1].decision
+        step = self._steps[-1]
+        decision = step.decision
         spoken = self._agent.spoken if isinstance(self._agent, RulebookEpisode) else ()
-        if decision is not None and spoken:  # none is known once notes were asked for again
+        if decision is not None and not spoken and done != step.action:
+            # A process that is gone told them, so nobody can tell whether this is as they say.
+            spoken = tuple(one._replace(obeyed=None) for one in decision.notes)
+        if decision is not None and spoken:
             decision = replace(decision, notes=spoken)
-        self._steps[-1] = replace(self._steps[-1], action=done, decision=decision)
+        self._steps[-1] = replace(step, action=done, decision=decision)
 
     @property
     def steps(self) -> tuple[Transition, ...]:

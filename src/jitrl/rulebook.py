@@ -8,7 +8,8 @@ from typing import Any, cast
 import msgspec
 
 from jitrl import registry
-from jitrl.agents.rulebook.book import NAME, Rulebook, RulebookEpisode
+from jitrl.agents.rulebook.book import NAME, Rulebook
+from jitrl.agents.rulebook.episode import RulebookEpisode
 from jitrl.config import Memory, Rules
 from jitrl.errors import BudgetExceeded, ConfigError, ModelError
 from jitrl.ports import Embedder, Evaluator, Store, Writer

@@ -3,7 +3,8 @@
 import pytest
 
 from jitrl.agents.rulebook.obeying import is_obeyed
-from jitrl.agents.rulebook.telling import Line, Telling, Told
+from jitrl.agents.rulebook.telling import Telling
+from jitrl.agents.rulebook.told import Line, Told
 from jitrl.types import Prompt, Rule, State
 
 DELETE, EDIT, SAVE = (f"click(<button[{name}]>)" for name in ("Delete", "Edit", "Save"))
@@ -58,6 +59,6 @@ def test_an_episode_counts_what_was_obeyed_and_what_is_unknown(text, obeyed, unk
     prompt = Prompt("goal", "the list", (), (DELETE, EDIT, SAVE))
     for action in (DELETE, EDIT, SAVE):
         assert told.notes(State("you see the list"), prompt)
-        told.took(action)
+        told.said.took(action, ())
     (use,) = told.uses("e")
     assert (use.occasions, use.obeyed, use.unknown) == (3, obeyed, unknown)

@@ -5,7 +5,7 @@ import pytest
 from made_agents import opened
 from pasts import episode
 
-from jitrl.agents.rulebook.telling import fetched
+from jitrl.agents.rulebook.fetching import fetched
 from jitrl.core.credit import derive_rows
 from jitrl.core.gates import Gates, drawn, helped_on, measure
 from jitrl.core.sentences import rule_id

@@ -47,6 +47,21 @@ def test_what_is_asked_for_twice_at_a_step_is_kept_as_it_was_shown_last():
     assert shown.plain() == {"notes": [[0, "b"], [2, ""]]}
 
 
+def test_what_was_taken_back_leaves_what_stood_there_before():
+    shown = Shown()
+    shown.show("a")
+    shown.over()
+    for notes in ("b", "", "a"):
+        shown.show(notes)
+        shown.take_back()
+    shown.show("b")
+    shown.show("c")
+    shown.over()
+    shown.take_back()
+    shown.show("a")
+    assert shown.plain() == {"notes": [[0, "a"], [1, "b"], [2, "a"]]}
+
+
 def test_notes_of_ones_own_agent_are_kept_with_its_episode():
     text = "When the mail is open, attach the sheet"
     with jitrl.open(":memory:", rules={"scores": False}) as memory:

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from jitrl.core.effect import Use, effect, promise
+from jitrl.core.effect import Promise, Use, effect
 
 
 def lived(rng, uses, chance, success, tasks=("",)):
@@ -96,6 +96,13 @@ def test_alpha_is_a_chance():
         effect([], alpha=0)
 
 
+def promise(uses):
+    running = Promise()
+    for use in uses:
+        running.add(use)
+    return running.value
+
+
 def test_promise_is_even_without_uses_and_follows_what_was_seen():
     def uses(told, held):
         return [Use(given, 0.5, told if given else held) for given in (True, False) * 4]
@@ -104,3 +111,20 @@ def test_promise_is_even_without_uses_and_follows_what_was_seen():
     assert promise(uses(1.0, 0.0)) > 0.8
     assert promise(uses(0.0, 1.0)) < 0.2
     assert promise(uses(0.5, 0.5)) == pytest.approx(0.5, abs=0.1)
+
+
+def test_promise_is_that_of_the_mean_and_the_spread_of_all_uses():
+    """Told and held out by turns, all of one task: each x is 2 (y - h) or its negative."""
+    scores = [1.0, 0.0, 1.0, 1.0, 0.0]
+    sums = {True: [1.0, 2.0], False: [1.0, 2.0]}  # half a score twice, drawn to all tasks' mean
+    xs = []
+    for n, score in enumerate(scores):
+        told, held = (sums[given][0] / sums[given][1] for given in (True, False))
+        h = (told + held) / 2
+        xs.append((score - h) / 0.5 * (1 if n % 2 == 0 else -1))
+        sums[n % 2 == 0][0] += score
+        sums[n % 2 == 0][1] += 1.0
+    spread = math.sqrt(4.0 + ((np.array(xs) - np.mean(xs)) ** 2).sum())
+    expected = 0.5 * (1.0 + math.erf(sum(xs) / spread / math.sqrt(2.0)))
+    uses = [Use(n % 2 == 0, 0.5, score) for n, score in enumerate(scores)]
+    assert promise(uses) == pytest.approx(expected, abs=1e-12)

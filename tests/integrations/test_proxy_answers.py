@@ -10,7 +10,7 @@ pytest.importorskip("httpx", reason="httpx is not installed (extra server)")
 
 from chat_stub import FLAT, TOOLS
 from fastapi.testclient import TestClient
-from httpx import MockTransport, Response
+from httpx import ASGITransport, AsyncClient, MockTransport, Response
 
 import jitrl
 from jitrl.integrations import chat
@@ -91,3 +91,28 @@ def test_notes_stand_a_line_after_the_instructions_and_absent_content_is_none():
     assert chat.told({"messages": own}, "Do it.")["messages"][0]["content"] == "Be kind.\n\nDo it."
     absent = [{"role": "system"}, {"role": "user", "content": "go"}]
     assert chat.told({"messages": absent}, "Do it.")["messages"][0]["content"] == "Do it."
+
+
+def test_a_run_that_was_told_rules_and_ends_meanwhile_is_begun_no_second_time(tmp_path):
+    turns = [{"role": "user", "content": said} for said in ("go", "go on")]
+    bodies = [{"model": "m", "messages": turns[: n + 1], "tools": TOOLS} for n in range(2)]
+    run, end = {"X-JitRL-Episode": "k"}, "/jitrl/episodes/k/outcome"
+
+    async def provider(request):
+        provider.asked += 1
+        if provider.asked == 2:
+            here = AsyncClient(transport=ASGITransport(made), base_url="http://proxy")
+            assert (await here.post(end, json={"outcome": True})).status_code == 200
+        return Response(200, json=chatted(None, name="look", arguments="{}"))
+
+    provider.asked = 0
+    with jitrl.open(tmp_path / "m.db", rules=True) as memory:
+        made = app(Guide(memory), "http://provider/v1", transport=MockTransport(provider))
+        with TestClient(made) as client:
+            path = "/v1/chat/completions"
+            first, last = (client.post(path, json=body, headers=run) for body in bodies)
+            assert "x-jitrl-degraded" not in first.headers
+            assert last.json() == chatted(None, name="look", arguments="{}")
+            assert last.headers["x-jitrl-degraded"] == "1"
+            assert client.post(end, json={"outcome": False}).status_code == 200
+            assert memory.store.episode("k").outcome.value == 0.0

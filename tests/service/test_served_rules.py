@@ -141,6 +141,51 @@ def test_notes_that_came_too_late_were_never_told(tmp_path):
         assert uses(desk, rule_id(WRITTEN)) == []
 
 
+def late(desk, key, state):
+    """A step whose answer would say rules, and comes when the caller has gone on."""
+    running = desk.episodes._running[key]
+    taken = len(running.episode.steps)
+    with running.lock:
+        call = desk.episodes.ask(key, state, dict.fromkeys(TOOLS, 0.0), notes=True)
+        assert call.result(0.01).degraded == "deadline"
+    until(lambda: len(running.episode.steps) == taken + 1)
+    with running.lock:  # that step is done with
+        return
+
+
+def test_rules_of_an_answer_that_came_too_late_count_for_no_later_and_no_earlier_step(desk):
+    other = plant(desk, "When the list is shown, attach text")
+    start(desk, "k")
+    said = desk.episodes.notes("k", HERE, TOOLS).notes
+    decide(desk, "k")
+    late(desk, "k", "The list is shown.")
+    decide(desk, "k", "The end.")
+    over(desk, "k")
+    assert [use.occasions for use in uses(desk, rule_id(WRITTEN))] == [1]
+    assert uses(desk, other) == []
+    assert desk.memory.store.episode("k").info["notes"] == [[0, said]]
+
+
+def test_a_rule_whose_first_answer_came_too_late_is_told_and_counted_at_the_next_step(desk):
+    start(desk, "k")
+    late(desk, "k", HERE)
+    said = desk.episodes.notes("k", HERE, TOOLS).notes
+    decide(desk, "k")
+    over(desk, "k")
+    assert WRITTEN in said
+    assert [(use.told, use.occasions) for use in uses(desk, rule_id(WRITTEN))] == [(True, 1)]
+    assert desk.memory.store.episode("k").info["notes"] == [[1, said]]
+
+
+def test_rules_that_were_told_before_their_answer_came_too_late_were_told(desk):
+    start(desk, "k")
+    said = desk.episodes.notes("k", HERE, TOOLS).notes
+    late(desk, "k", HERE)
+    over(desk, "k")
+    assert [(use.told, use.occasions) for use in uses(desk, rule_id(WRITTEN))] == [(True, 0)]
+    assert desk.memory.store.episode("k").info["notes"] == [[0, said]]
+
+
 def test_an_answer_that_came_too_late_shifts_no_notes_of_later_steps(desk):
     away, actions = "The list is open.", dict.fromkeys(TOOLS, 0.0)
     episode = ServedEpisode(desk.memory, GOAL, "mail", "k")
@@ -176,6 +221,21 @@ def test_after_a_restart_a_run_that_was_told_rules_is_told_none_and_counts_for_n
             decide(desk, key)
             over(desk, key)
         assert [use.episode for use in uses(desk, rule_id(WRITTEN))] == ["not told"]
+
+
+def test_after_a_restart_nobody_can_tell_whether_what_was_done_instead_is_as_rules_say(tmp_path):
+    with opened(tmp_path) as desk:
+        plant(desk)
+        for key in ("as decided", "otherwise"):
+            start(desk, key)
+            desk.episodes.notes(key, HERE, TOOLS)
+            decide(desk, key)
+    with opened(tmp_path) as desk:
+        for key, done, obeyed in (("as decided", TOOLS[1], True), ("otherwise", TOOLS[0], None)):
+            desk.episodes.took(key, done)
+            over(desk, key)
+            (spoke,) = desk.memory.store.episode(key).steps[0].decision.notes
+            assert (spoke.told, spoke.obeyed) == (True, obeyed)
 
 
 def test_after_a_restart_a_rule_that_was_held_out_is_held_out_still_and_counts_for_none(tmp_path):
@@ -378,3 +438,21 @@ def test_the_client_gives_notes_and_effects(told, place):
             episode.outcome(True, basis="test")
         (rule,) = client.rules()
     assert rule.effect.told == 1
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("done", ["attach sheet", "attach text"])
+def test_what_was_done_counts_though_it_is_said_after_the_next_notes(told, place, done):
+    planted(place)
+    told("POST", "/v1/episodes", {"task": "m", "goal": GOAL, "scope": "mail", "key": "k"})
+    here = {"state": HERE, "actions": TOOLS}
+    told("POST", "/v1/episodes/k/notes", here)
+    step = {"state": HERE, "candidates": {"attach sheet": 1.0, "attach text": 0.0}}
+    told("POST", "/v1/episodes/k/decide", step)
+    told("POST", "/v1/episodes/k/notes", {"state": "The list is shown.", "step": 1})
+    told("POST", "/v1/episodes/k/took", {"action": done, "step": 0})
+    told("POST", "/v1/episodes/k/outcomes", {"value": True, "basis": "test"})
+    (rule,) = told("GET", "/v1/rules").json()["rules"]
+    assert (rule["occasions"], rule["obeyed"]) == (1, int(done == "attach sheet"))
+    (heard,) = told("GET", "/v1/decisions/k:0").json()["rules"]
+    assert heard["obeyed"] is (done == "attach sheet")

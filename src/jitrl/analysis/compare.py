@@ -34,13 +34,16 @@ TERMS: dict[str, Callable[[Result], Any]] = {
     "model": lambda r: (r.model, r.scorers, asked_of(r.setting("model", "options"))),
     "writer": lambda r: (r.setting("writer", "name"), asked_of(r.setting("writer", "options"))),
     "evaluator": lambda r: (r.setting("memory", "evaluator"), "told" if r.record.told else "blind"),
-    "book": lambda r: r.record.settings["run"].get("book") or "none",
+    "book": lambda r: r.record.book,
     "rewards": lambda r: r.setting("run", "rewards"),
     "schedule": lambda r: (r.setting("run", "schedule"), r.setting("run", "order")),
     "protocol": lambda r: r.setting("run", "protocol"),
     "max_steps": lambda r: r.setting("run", "max_steps"),
 }
 """What must be equal for a comparison to mean anything."""
+
+_SAID: dict[str, Callable[[Result], Any]] = {"book": lambda r: r.record.begins_with or "none"}
+"""What people are told of a term, where that is more than what must be equal."""
 
 ORACLE = "oracle-hint"
 """The agent that puts the solution into the prompt: a bound, and no competitor."""
@@ -253,13 +256,15 @@ def _differences(result: Result, base: Result, allow: Collection[str]) -> tuple[
         mine, theirs = value(result), value(base)
         if mine == theirs:
             continue
+        said_of = _SAID.get(term, value)
+        ours, others = _brief(said_of(result)), _brief(said_of(base))
         if term not in allow:
             raise ConfigError(
                 f"{result.label} and {base.label} differ in {term} "
-                f"({_brief(mine)} and {_brief(theirs)}), so their scores cannot be compared; "
+                f"({ours} and {others}), so their scores cannot be compared; "
                 f"run both alike, or pass --differ {term}, and the row will say so"
             )
-        said.append(f"{term}: {_brief(mine)}")
+        said.append(f"{term}: {ours}")
     return tuple(said)
 
 

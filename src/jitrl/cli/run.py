@@ -34,7 +34,8 @@ def run(
     again.
     """
     settings = config.load(flags)
-    where, parts = out or folder.default(settings), compose(settings)
+    parts = compose(settings)
+    where = out or folder.default(settings, book=parts.book_digest)
     require_agent(settings, parts)
     play_one(settings.run.agent, settings, parts, where, is_alone=True)
     comparison = compare.compare([results.read(where, settings.run.agent)])

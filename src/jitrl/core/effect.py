@@ -101,30 +101,40 @@ def effect(uses: Sequence[Use], alpha: float = 0.05) -> Effect:
     )
 
 
-def promise(uses: Sequence[Use]) -> float:
-    """About how likely the effect is above 0; .5 where nothing is known.
+class Promise:
+    """About how likely the effect is above 0, kept up to date use by use; .5 where none is known.
 
     A normal approximation, for how often something on trial is given; no proof as the bounds are.
-
-    Raises:
-        ValueError: If a chance is not in (0, 1), or a score not in [0, 1].
     """
-    xs = np.array([x for x, _, _ in _signals(uses)])
-    spread = float(np.sqrt(_DOUBT + ((xs - xs.mean()) ** 2).sum())) if len(xs) else 1.0
-    return 0.5 * (1.0 + erf(float(xs.sum()) / spread / sqrt(2.0)))
+
+    def __init__(self) -> None:
+        self._means, self._count = _Means(), 0
+        self._mean = self._squares = 0.0  # of x, and of its distance from its mean (Welford)
+
+    def add(self, use: Use) -> None:
+        """Take in the next use.
+
+        Raises:
+            ValueError: If its chance is not in (0, 1), or its score not in [0, 1].
+        """
+        x, _, _ = self._means.signal(use)
+        self._count += 1
+        lead = x - self._mean
+        self._mean += lead / self._count
+        self._squares += lead * (x - self._mean)
+
+    @property
+    def value(self) -> float:
+        """In [0, 1]."""
+        spread = sqrt(_DOUBT + self._squares)
+        return 0.5 * (1.0 + erf(self._mean * self._count / spread / sqrt(2.0)))
 
 
 def _signals(uses: Sequence[Use]) -> Iterator[tuple[float, float, float]]:
     """The x of each use, with the least and the most that it could have been."""
     means = _Means()
     for use in uses:
-        if not (0.0 < use.chance < 1.0 and 0.0 <= use.score <= 1.0):
-            raise ValueError(f"{use} needs a chance in (0, 1) and a score in [0, 1]")
-        h, p = means.baseline(use), use.chance
-        least = -max(h / p, (1.0 - h) / (1.0 - p))
-        most = max((1.0 - h) / p, h / (1.0 - p))
-        yield (use.score - h) / p if use.given else -(use.score - h) / (1.0 - p), least, most
-        means.add(use)
+        yield means.signal(use)
 
 
 class _Means:
@@ -132,6 +142,16 @@ class _Means:
 
     def __init__(self) -> None:
         self._sums: dict[tuple[str, bool], list[float]] = {}
+
+    def signal(self, use: Use) -> tuple[float, float, float]:
+        """The x of the next use, with the least and the most that it could have been."""
+        if not (0.0 < use.chance < 1.0 and 0.0 <= use.score <= 1.0):
+            raise ValueError(f"{use} needs a chance in (0, 1) and a score in [0, 1]")
+        h, p = self.baseline(use), use.chance
+        least = -max(h / p, (1.0 - h) / (1.0 - p))
+        most = max((1.0 - h) / p, h / (1.0 - p))
+        self.add(use)
+        return (use.score - h) / p if use.given else -(use.score - h) / (1.0 - p), least, most
 
     def baseline(self, use: Use) -> float:
         """The h with which x varies least: the mean of the kind that is rarer weighs more."""

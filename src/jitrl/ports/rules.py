@@ -15,6 +15,7 @@ from jitrl.types import (
     Rule,
     RuleChange,
     RuleCounts,
+    RuleNews,
     RuleStatus,
     RuleUse,
     ScoredUse,
@@ -120,6 +121,14 @@ class RuleStore(Store, Protocol):
 
         Raises:
             StoreError: If one of ``ids`` does not exist.
+        """
+        ...
+
+    def rule_news(self, after: int, *, until: int | None = None) -> RuleNews:
+        """What became of uses since version ``after``, so that sums of them go on from there.
+
+        Who has the uses as of ``after`` and takes this in has them as of ``until``: those of
+        rules that changed are read anew.
         """
         ...
 

@@ -24,7 +24,6 @@ from jitrl.run.books import Book
 from jitrl.run.ledger import Ledger
 from jitrl.run.loop import Stopped, Trial, play
 from jitrl.run.schedule import before, plan
-from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Episode, Task, Unscored
 
 _FATAL = (Stopped, ConfigError, StoreError, BudgetExceeded)
@@ -53,6 +52,16 @@ class Parts:
     store: Callable[[Path], Store]
     embedder: str = ""
     book: Book | None = None
+
+    @property
+    def book_digest(self) -> str:
+        """Of what the book says; "" where there is none."""
+        return "" if self.book is None else self.book.digest
+
+    def made_of(self, tasks: Sequence[Task], seeds: Sequence[int]) -> folders.MadeOf:
+        """What a run of these parts at these tasks is."""
+        told = self.evaluator(None).told
+        return folders.MadeOf(tasks, seeds, told, self.embedder, self.book_digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +126,8 @@ def run(
     plateau.check(settings.run, len(tasks), len(seeds))
     if parts.book is not None:
         parts.book.check(tasks)
-    judge = parts.evaluator(None)
     with (
-        folders.opened(folder, settings, tasks, seeds, judge, command, parts.embedder) as record,
+        folders.opened(folder, settings, parts.made_of(tasks, seeds), command) as record,
         closing(folders.ledger(folder, settings.budget)) as ledger,
     ):
         campaign = _Campaign(
@@ -129,8 +137,7 @@ def run(
         try:
             return campaign.play(seeds, environments)
         finally:
-            seconds = time.perf_counter() - started
-            seconds = seconds if campaign.was_busy else 0.0
+            seconds = time.perf_counter() - started if campaign.was_busy else 0.0
             folders.over(folder, record, seconds, campaign.stopped)
 
 
@@ -269,7 +276,7 @@ class _Campaign:
         run = self._settings.run
         store = self._parts.store(folders.store_path(self._folder, seed))
         try:
-            if self._parts.book is not None and isinstance(store, SQLiteStore):
+            if self._parts.book is not None:
                 self._parts.book.begin(store)
             finished, tries = set[str](), Counter[str]()
             for episode in store.episodes():

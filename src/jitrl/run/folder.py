@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +20,6 @@ import jitrl
 from jitrl.config import Budget, Memory, Settings, digest
 from jitrl.errors import ConfigError, InputError, RecordError, StoreError
 from jitrl.language import counted
-from jitrl.ports import Evaluator
 from jitrl.run import plateau
 from jitrl.run.ledger import Ledger, Limits, Price
 from jitrl.stores.lock import FileLock
@@ -66,6 +66,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         families: Task id to its family, in the order of the environment.
         told: Whether the evaluator has seen the gold outcome.
         embedder: Name, with version or digest, of what states are compared by; "" for words.
+        book: Digest of what the book says that the memories begin with; "" without one.
         stopped: Where it ended early, and why; ``None`` if it did not.
     """
 
@@ -76,6 +77,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sessions: list[Session]
     schema: str = SCHEMA
     embedder: str = ""
+    book: str = ""
     stopped: plateau.Stop | None = None
 
     @property
@@ -93,6 +95,28 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def seeds(self) -> tuple[int, ...]:
         """The seeds that are run."""
         return tuple(self.settings["run"]["seeds"])
+
+    @property
+    def begins_with(self) -> str:
+        """The digest of what the book says, and where it lay; "" without one."""
+        path = self.settings["run"].get("book", "")
+        return f"{self.book} in {path}" if self.book else path
+
+
+@dataclass(frozen=True, slots=True)
+class MadeOf:
+    """What changes the numbers of a run beside its settings.
+
+    Attributes:
+        told: Whether the evaluator has seen the gold outcome.
+        embedder, book: As in ``Record``.
+    """
+
+    tasks: Sequence[Task]
+    seeds: Sequence[int]
+    told: bool
+    embedder: str = ""
+    book: str = ""
 
 
 def asked_of(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,10 +138,16 @@ def played(folder: Path) -> int:
     return count
 
 
-def default(settings: Settings, name: str = "") -> Path:
-    """Where a run of these settings lies unless it is told to lie elsewhere."""
+def default(settings: Settings, name: str = "", *, book: str = "") -> Path:
+    """Where a run of these settings lies unless it is told to lie elsewhere.
+
+    Args:
+        name: What it is called, if not by its agent.
+        book: Digest of the book that it begins with.
+    """
     environment, agent = settings.environment.name.replace(":", "-"), settings.run.agent
-    return Path("runs") / f"{environment}-{name or agent}-{digest(_counted(_values(settings)))[:8]}"
+    counted = _counted(_values(settings)) | ({"run.book": book} if book else {})
+    return Path("runs") / f"{environment}-{name or agent}-{digest(counted)[:8]}"
 
 
 def spent(folder: Path) -> Ledger:
@@ -160,22 +190,14 @@ def read(folder: Path) -> Record:
 
 
 @contextmanager
-def opened(
-    folder: Path,
-    settings: Settings,
-    tasks: Sequence[Task],
-    seeds: Sequence[int],
-    judge: Evaluator,
-    command: str = "",
-    embedder: str = "",
-) -> Iterator[Record]:
+def opened(folder: Path, settings: Settings, parts: MadeOf, command: str = "") -> Iterator[Record]:
     """Begin or resume the run in ``folder`` and keep other processes out of it meanwhile.
 
     Raises:
         InputError: If it holds something else.
         ConfigError: If it holds a run of other settings, or is in use.
     """
-    record = _record(settings, tasks, seeds, judge, command, embedder)
+    record = _record(settings, parts, command)
     _not_another(folder)
     make(folder)
     lock = FileLock(str(folder / _LOCK))
@@ -192,14 +214,7 @@ def opened(
         lock.close()
 
 
-def check(
-    folder: Path,
-    settings: Settings,
-    tasks: Sequence[Task],
-    seeds: Sequence[int],
-    judge: Evaluator,
-    embedder: str = "",
-) -> None:
+def check(folder: Path, settings: Settings, parts: MadeOf) -> None:
     """Refuse a folder that a run could not begin or be resumed in, and leave it as it is.
 
     Raises:
@@ -208,7 +223,7 @@ def check(
     """
     _not_another(folder)
     if any(folder.glob("seed-*.db")):
-        _resumed(folder, _record(settings, tasks, seeds, judge, "", embedder))
+        _resumed(folder, _record(settings, parts, ""))
 
 
 def over(folder: Path, record: Record, seconds: float, stopped: plateau.Stop | None) -> None:
@@ -243,22 +258,17 @@ def commit() -> str:
     return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
 
 
-def _record(
-    settings: Settings,
-    tasks: Sequence[Task],
-    seeds: Sequence[int],
-    judge: Evaluator,
-    command: str,
-    embedder: str,
-) -> Record:
+def _record(settings: Settings, parts: MadeOf, command: str) -> Record:
     values = _values(settings)
-    values["run"]["tasks"] = [task.id for task in tasks]
-    values["run"]["seeds"] = list(seeds)
+    values["run"]["tasks"] = [task.id for task in parts.tasks]
+    values["run"]["seeds"] = list(parts.seeds)
+    embedder, book = parts.embedder, parts.book
+    also = [*([embedder] if embedder else []), *([{"book": book}] if book else [])]
     return Record(
-        digest=digest([_counted(values), judge.told, *([embedder] if embedder else [])]),
+        digest=digest([_counted(values), parts.told, *also]),
         settings=values,
-        families={task.id: task.family for task in tasks},
-        told=judge.told,
+        families={task.id: task.family for task in parts.tasks},
+        told=parts.told,
         sessions=[
             Session(
                 started=time.time(),
@@ -271,6 +281,7 @@ def _record(
             )
         ],
         embedder=embedder,
+        book=book,
     )
 
 
@@ -292,8 +303,7 @@ def _counted(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     if values["run"].get("plateau") is None:  # then neither counts, as before there were any
         for name in ("run.plateau", "run.margin"):
             counted.pop(name, None)
-    if not values["run"].get("book"):  # as before there was any
-        counted.pop("run.book", None)
+    counted.pop("run.book", None)  # what it says counts, not where it lies
     for name in ("admission", "snapshot", "canary", "canary_share"):  # as before there were any
         if not values["memory"].get(name):
             counted.pop(f"memory.{name}", None)
@@ -315,6 +325,8 @@ def _resumed(folder: Path, record: Record) -> Record:
         ]
         if before.embedder != record.embedder:
             differences.append(f"embedder: {before.embedder!r} → {record.embedder!r}")
+        if before.book != record.book:
+            differences.append(f"run.book: {before.begins_with!r} → {record.begins_with!r}")
         raise ConfigError(
             f"{folder} holds a run of other settings ({'; '.join(differences) or 'evaluator'}); "
             "resume it with the same, or choose a new folder"

@@ -37,8 +37,7 @@ class Readiness:
         tasks = select(self._tasks(settings, parts), settings.run)
         if parts.book is not None:
             parts.book.check(tasks)
-        judge = parts.evaluator(None)
-        folders.check(folder, settings, tasks, seeds_of(settings.run), judge, parts.embedder)
+        folders.check(folder, settings, parts.made_of(tasks, seeds_of(settings.run)))
         with closing(folders.ledger(None, Budget())) as ledger:
             self._model(settings.model, ledger.meter("act"))
         require_agent(settings, parts)

@@ -13,6 +13,11 @@ class Conflict(InputError):
     """What is asked for does not go together with what was said before."""
 
 
+def over(key: str) -> Conflict:
+    """What is asked of an episode that is over."""
+    return Conflict(f"episode {key!r} is over; start another one")
+
+
 class NotAllowed(InputError):
     """Whoever asks may not do this."""
 

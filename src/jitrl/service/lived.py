@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitrl import given
-from jitrl.agents.rulebook.book import RulebookEpisode
+from jitrl.agents.rulebook.episode import RulebookEpisode
 from jitrl.episode import Episode
 from jitrl.errors import InputError
 from jitrl.given import Candidates
@@ -18,8 +18,6 @@ class ServedEpisode(Episode):
     It is a subclass because it writes down steps that the library's own callers never have.
     """
 
-    _is_heard = False  # whether notes of it have arrived
-
     @property
     def has_rules(self) -> bool:
         """Whether the memory has a rulebook, so that ``notes`` may be asked for."""
@@ -31,11 +29,10 @@ class ServedEpisode(Episode):
         ruled = self._agent
         return isinstance(ruled, RulebookEpisode) and bool(ruled._begun().uses(self.key))
 
-    def heard(self, is_heard: bool) -> None:
-        """Whether the notes just made arrived; if none ever did, nothing was told."""
-        self._is_heard |= is_heard
-        if not self._is_heard:
-            self.hush()
+    def unheard(self) -> None:
+        """The notes just made did not arrive, so they were not told."""
+        if isinstance(self._agent, RulebookEpisode):
+            self._agent.take_back()
 
     def unaided(
         self,

@@ -124,12 +124,16 @@ def app(
 
     async def begun(
         request: Request, key: str, asked: Mapping[str, Any], interface: Interface
-    ) -> GuidedEpisode:
-        """The episode that a request belongs to."""
+    ) -> GuidedEpisode | InputError:
+        """The episode that a request belongs to, or why there is none."""
         scope = request.headers.get("x-jitrl-scope")
         text = _text(asked, interface)
         task = unquote(request.headers.get("x-jitrl-task", "")) or (None if text else key)
-        return await running.at(key, text, task, None if scope is None else unquote(scope))
+        try:
+            return await running.at(key, text, task, None if scope is None else unquote(scope))
+        except InputError as error:
+            _log.warning("degraded key=%s %s", key, error)
+            return error
 
     async def decided(request: Request, interface: Interface) -> Response:
         """An answer whose choice of a tool is decided."""
@@ -140,11 +144,11 @@ def app(
             return await passed(request, body)
         if not _is_text(body, asked):
             return _problem(400, "the request has half of a surrogate pair, which is no text")
-        shown = asked
+        shown, episode = asked, None
         if guide.memory.book is not None and interface.takes_notes(asked):
             # Rules stand in the request, so the episode begins before it is sent.
-            with suppress(InputError):  # which is said of the answer
-                early = await begun(request, key, asked, interface)
+            episode = early = await begun(request, key, asked, interface)
+            if isinstance(early, GuidedEpisode):
                 notes = await run_in_threadpool(
                     early.notes, lambda: interface.asked(asked, early.seen)
                 )
@@ -154,10 +158,8 @@ def app(
         first = _object(raw)
         if answer.status_code != 200 or first is None:
             return Response(raw, answer.status_code, _headers(answer))
-        try:
-            episode = await begun(request, key, asked, interface)
-        except InputError as error:
-            _log.warning("degraded key=%s %s", key, error)
+        episode = episode or await begun(request, key, asked, interface)
+        if isinstance(episode, InputError):
             return _answered(first, asked, interface, {"x-jitrl-degraded": "1"})
         choice = await run_in_threadpool(
             episode.choose, lambda: interface.turn(asked, first, episode.seen)

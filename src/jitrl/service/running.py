@@ -17,7 +17,7 @@ from jitrl import given
 from jitrl.errors import JitRLError
 from jitrl.ports import Receipt
 from jitrl.service.calls import Answer, Call, Noted
-from jitrl.service.errors import Conflict, NotAllowed
+from jitrl.service.errors import Conflict, NotAllowed, over
 from jitrl.service.lived import ServedEpisode
 from jitrl.service.seats import Seat
 from jitrl.stores.running import Kept, RunningJournal
@@ -86,13 +86,12 @@ class Running:
         """
         key, taken = self.episode.key, len(self.episode.steps)
         if self.episode.receipt is not None:
-            raise Conflict(f"episode {key!r} is over; start another one")
+            raise over(key)
         if step is not None and step != taken:
             raise Conflict(f"step {step} of {key!r} is not the next one, {taken}")
         notes = self._rules(state, actions)
         if notes is None:
             return Noted(taken, degraded="error")
-        self.episode.heard(True)
         return Noted(taken, notes, self.episode.told if notes else ())
 
     def _rules(self, state: State, actions: Collection[str]) -> str | None:
@@ -138,27 +137,26 @@ class Running:
     def _run(self, call: Call) -> None:
         taken = self.episode.steps
         if self.episode.receipt is not None:
-            call.refuse(Conflict(f"episode {self.episode.key!r} is over; start another one"))
+            call.refuse(over(self.episode.key))
             return
         if call.step is not None and call.step != len(taken):
             self._again(call, len(taken))
             return
-        notes = ""
+        notes = None
         if call.notes:
             actions = call.allowed or [c.action for c in call.candidates]
-            notes = self._rules(call.state, actions) or ""
+            notes = self._rules(call.state, actions)
         try:
-            call.run(self.episode, self._keep, notes)
+            call.run(self.episode, self._keep, notes or "")
         except JitRLError:
             self._lose()
             _log.exception("step lost key=%s step=%d", self.episode.key, len(taken))
         self._note_seen(len(taken), call.seen)
-        is_answered = call.future.done()
-        is_heard = is_answered and call.future.result().decision is not None
-        if not is_heard:  # what was said of it is not logged, so it is not said again
+        is_heard = call.future.done() and call.future.result().decision is not None
+        if not is_heard:  # its answer says no rules
             self._notes.pop(len(taken), None)
-        if call.notes and is_answered:
-            self.episode.heard(is_heard)
+            if notes is not None:
+                self.episode.unheard()
 
     def _note_seen(self, number: int, seen: str) -> None:
         """Keep what was seen at a step that was taken; it is answered by now, so nobody waits."""

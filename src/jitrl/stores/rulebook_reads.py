@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -12,7 +12,16 @@ import msgspec
 
 from jitrl.errors import RecordError, StoreError
 from jitrl.stores.records import RuleRecord, since
-from jitrl.types import Contrast, Rule, RuleChange, RuleCounts, RuleStatus, RuleUse, ScoredUse
+from jitrl.types import (
+    Contrast,
+    Rule,
+    RuleChange,
+    RuleCounts,
+    RuleNews,
+    RuleStatus,
+    RuleUse,
+    ScoredUse,
+)
 
 _ALL = 2**63 - 1  # later than any version
 _ROUNDING = 1e-9
@@ -45,7 +54,16 @@ _BROUGHT = "(SELECT min(version) FROM judgment WHERE episode_id = u.episode_id)"
 _IN = "IN (SELECT value FROM json_each(:ids))"
 _OF_SOME = f"AND u.rule_id IN (SELECT id FROM rule WHERE memory_id = :memory AND key {_IN})"
 # CROSS keeps SQLite from going through all episodes: it begins with the uses of these rules.
-_SCORED_OF_SOME = f"{_SCORED.replace('JOIN', 'CROSS JOIN')} {_OF_SOME}"
+_FROM_USES = _SCORED.replace("JOIN", "CROSS JOIN")
+_SCORED_OF_SOME = f"{_FROM_USES} {_OF_SOME}"
+_SCORED_IN = f"{_FROM_USES} AND u.episode_id {_IN}"
+
+_SINCE = """SELECT kind, episode_id,
+        judgment_id = (SELECT min(id) FROM judgment j WHERE j.episode_id = change.episode_id),
+        version <= :until
+    FROM change WHERE memory_id = :memory AND version > :after ORDER BY version"""
+_USED_IN = f"""SELECT DISTINCT r.key FROM rule_use u JOIN rule r ON r.id = u.rule_id
+    WHERE u.episode_id {_IN}"""
 
 
 def records(
@@ -163,16 +181,43 @@ def uses(
     if ids is not None:
         out = {key: [] for key in row_ids(db, memory_id, ids)}
     scored = _SCORED if ids is None else _SCORED_OF_SOME
+    for rule, use in _uses(db, scored, _values(memory_id, None, ids, until)):
+        out.setdefault(rule, []).append(use)
+    return {rule: tuple(some) for rule, some in out.items()}
+
+
+def news(db: sqlite3.Connection, memory_id: int, after: int, until: int | None) -> RuleNews:
+    """What became of uses since version ``after``."""
+    values = _values(memory_id, None, None, until)
+    fresh, again = list[int](), list[int]()
+    for kind, episode, is_first, is_seen in db.execute(_SINCE, {**values, "after": after}):
+        if kind == "append":
+            if is_seen:
+                (fresh if is_first else again).append(episode)
+        elif kind != "rules" and not (kind == "retire" and episode):  # which an append follows
+            return RuleNews({}, None)
+    out: dict[str, list[ScoredUse]] = {}
+    for rule, use in _uses(db, _SCORED_IN, {**values, "ids": _json(fresh)}) if fresh else ():
+        out.setdefault(rule, []).append(use)
+    changed = db.execute(_USED_IN, {"ids": _json(again)}) if again else ()
+    return RuleNews(
+        {rule: tuple(some) for rule, some in out.items()}, frozenset(r for (r,) in changed)
+    )
+
+
+def _uses(
+    db: sqlite3.Connection, scored: str, values: Mapping[str, Any]
+) -> Iterator[tuple[str, ScoredUse]]:
+    """The uses that a query of scored ones finds, each with the id of its rule, oldest first."""
     found = db.execute(
         f"""SELECT r.key, u.key, u.told, u.chance, u.occasions, u.obeyed, u.unknown, u.score,
             u.task, {_BROUGHT} FROM ({scored}) u JOIN rule r ON r.id = u.rule_id
         ORDER BY u.episode_id""",
-        _values(memory_id, None, ids, until),
+        values,
     )
     for rule, episode, told, chance, occasions, obeyed, unknown, score, task, version in found:
         use = _use(rule, episode, told, chance, occasions, obeyed, unknown)
-        out.setdefault(rule, []).append(ScoredUse(use, score, task, version))
-    return {rule: tuple(some) for rule, some in out.items()}
+        yield rule, ScoredUse(use, score, task, version)
 
 
 def counts(
@@ -312,5 +357,5 @@ def _texts(text: str) -> tuple[Any, ...]:
     return tuple(msgspec.json.decode(text))
 
 
-def _json(ids: Iterable[str]) -> str:
+def _json(ids: Iterable[str] | Iterable[int]) -> str:
     return msgspec.json.encode(list(ids)).decode()

@@ -35,13 +35,13 @@ from jitrl.types import (
     Rule,
     RuleChange,
     RuleCounts,
+    RuleNews,
     RuleStatus,
     RuleUse,
     ScoredUse,
 )
 
-_PAGE = 256  # changes or decisions that are read in one transaction
-_EPISODE_PAGE = 16  # episodes; each may hold hundreds of kilobytes
+_PAGE, _EPISODE_PAGE = 256, 16  # changes or decisions read at once; episodes, which may be large
 
 
 class SQLiteStore:
@@ -213,8 +213,8 @@ class SQLiteStore:
     def configure(self, settings: Mapping[str, Any]) -> None:
         """Remember the settings that derive rows (``gamma`` …), for a later rebuild or import."""
         check_json(settings, "settings")
+        values = msgspec.json.encode(settings).decode(), self._id
         with self._db.writing() as db:
-            values = msgspec.json.encode(settings).decode(), self._id
             db.execute("UPDATE memory SET config = ? WHERE id = ?", values)
 
     @property
@@ -235,9 +235,8 @@ class SQLiteStore:
     def changes(self, after: int, *, scope: str | None = None) -> Iterator[Change]:
         """Entries of the version stream later than ``after``, in order.
 
-        Rows of an ``append`` have the status they were stored with; rows of the other kinds the
-        status they were given. So the entries up to v, replayed, are the memory as of v. Equal
-        states are one object within one call.
+        Rows of an ``append`` have the status they were stored with, others the one they were given:
+        replayed up to v, they are the memory as of v. Equal states are one object within a call.
         """
         reader = stream.RowReader()
         while True:
@@ -257,11 +256,7 @@ class SQLiteStore:
         return self.record(key).episode
 
     def outline(self, key: str) -> Outline:
-        """The states, actions and candidates of an episode; much faster than all of it.
-
-        Raises:
-            StoreError: If there is none of that key.
-        """
+        """The states, actions and candidates of an episode; much faster than ``record``."""
         with self._db.reading() as db:
             return outlines.read_outline(db, stream.RowReader(), reads.must_find(db, self._id, key))
 
@@ -367,6 +362,11 @@ class SQLiteStore:
         """The uses of each rule that have a score, oldest first."""
         with self._db.reading() as db:
             return rulebook_reads.uses(db, self._id, ids, until)
+
+    def rule_news(self, after: int, *, until: int | None = None) -> RuleNews:
+        """What became of uses since version ``after``."""
+        with self._db.reading() as db:
+            return rulebook_reads.news(db, self._id, after, until)
 
     def rule_counts(
         self, success: float, ids: Collection[str] | None = None, *, until: int | None = None

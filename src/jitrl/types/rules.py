@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -139,6 +140,20 @@ class ScoredUse:
     score: float
     task: str
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class RuleNews:
+    """What became of the uses of rules since a version of their memory.
+
+    Attributes:
+        uses: Those that have a score, of the episodes that came since: rule → uses, oldest first.
+        changed: Rules of which earlier uses count otherwise by now, or are there no more; ``None``
+            if it may be any of them.
+    """
+
+    uses: Mapping[str, tuple[ScoredUse, ...]]
+    changed: frozenset[str] | None = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

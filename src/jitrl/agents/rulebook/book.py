@@ -9,45 +9,31 @@ them; the gates decide which come in and which go. With ``scores`` the choice is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from jitrl.agents.asked import Author
-from jitrl.agents.corrected import Corrected, CorrectedEpisode, MemorySettings
-from jitrl.agents.prior import own_choice, prior_of
+from jitrl.agents.corrected import Corrected, MemorySettings
+from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import learner
-from jitrl.agents.rulebook.counts import check_counts
 from jitrl.agents.rulebook.credit import Strategy, strategy
 from jitrl.agents.rulebook.distilling import Distiller
-from jitrl.agents.rulebook.learning import ROUND, Learning
+from jitrl.agents.rulebook.episode import RulebookEpisode
+from jitrl.agents.rulebook.figures import Figures
+from jitrl.agents.rulebook.learning import Learning
 from jitrl.agents.rulebook.meaning import Meaning
-from jitrl.agents.rulebook.telling import MOST_TOLD, ROOM, Telling, Told, fetched
-from jitrl.agents.shown import Shown
+from jitrl.agents.rulebook.options import check_counts, check_shares
+from jitrl.agents.rulebook.telling import MOST_TOLD, ROOM, Telling
 from jitrl.core.gates import gates_of
-from jitrl.core.rule import Choose, UpdateRule, check_number
-from jitrl.errors import ConfigError, InputError
-from jitrl.ports import Embedder, Evaluator, Receipt, Writer
+from jitrl.core.rule import Choose, UpdateRule
+from jitrl.errors import ConfigError
+from jitrl.ports import Embedder, Evaluator, Writer
 from jitrl.ports.replay import Replays
 from jitrl.ports.rules import RuleStore
-from jitrl.types import (
-    Decision,
-    Episode,
-    Prompt,
-    Proposal,
-    RuleStatus,
-    RuleUse,
-    Spoken,
-    State,
-    Task,
-)
+from jitrl.types import RuleStatus
 
 NAME = "rulebook"
-_LEAST_HELD = 0.01  # share of uses without which no effect is ever known
-_MOST_EXPLORE = 1e6
 
 
 def rulebook(
@@ -118,20 +104,16 @@ def rulebook(
     """
     name = f"{NAME}-{author}"
     check_counts(name, attempts, distil, told, tokens, credit_budget)
-    for what, value, low, high in (
-        ("gap", gap, 0.0, 1.0),
-        ("threshold", threshold, 0.0, 1.0),
-        ("overlap", overlap, 0.0, 1.0),
-        ("alike", alike, 0.0, 1.0),
-        ("success", success, 0.0, 1.0),
-        ("explore", explore, 0.0, _MOST_EXPLORE),
-        ("holdout", holdout, _LEAST_HELD, 1.0 - _LEAST_HELD),
-    ):
-        try:
-            check_number(what, value, low, high)
-        except ValueError as error:
-            why = "; a rule that is never held out has no known effect" * (what == "holdout")
-            raise ConfigError(f"agent {name}: {error}{why}") from error
+    check_shares(
+        name,
+        gap=gap,
+        threshold=threshold,
+        overlap=overlap,
+        alike=alike,
+        success=success,
+        explore=explore,
+        holdout=holdout,
+    )
     if credit != "contrast" and credit_budget < 2:
         raise ConfigError(
             f"agent {name}: credit_budget is {credit_budget}; with credit = {credit!r} it must be "
@@ -186,6 +168,7 @@ class Rulebook:
     ) -> None:
         self.name, self.memory, self.store, self.prior = name, memory, store, prior
         self.telling, self.learning, self.scores = telling, learning, scores
+        self.figures = Figures(store, telling.success)
         self.tells, self.waits = memory.mode == "act", True
 
     @property
@@ -222,176 +205,3 @@ class Rulebook:
         if self.waits:
             self.resume()
         return RulebookEpisode(self, exclude, until)
-
-
-class RulebookEpisode:
-    """One episode of an agent with a rulebook."""
-
-    def __init__(self, agent: Rulebook, exclude: frozenset[str], until: int | None) -> None:
-        self.name = agent.name
-        self._agent, self._exclude, self._until = agent, exclude, until
-        self._corrected = CorrectedEpisode(agent.memory, exclude, until) if agent.scores else None
-        self._task = Task("", "")
-        self._rng = np.random.default_rng(0)
-        self._told: Told | None = None
-        self._done: tuple[str, tuple[str, ...]] | None = None
-        self._is_ahead = False  # whether notes were asked for the step to come
-        self._taught: Task | None = None
-        self._used: list[str] = []
-        self._shown = Shown()
-
-    def begin(self, task: Task, *, key: str, rng: np.random.Generator) -> None:
-        """The episode starts: the rules that may be told are looked up, each with its draw."""
-        self._task, self._rng, self._shown = task, rng, Shown()
-        seen = [] if self._until is None else [self._until]
-        agent, is_alone = self._agent, False
-        if self._corrected is not None:
-            self._corrected.begin(task, key=key, rng=rng)
-            seen += [] if self._corrected.snapshot is None else [self._corrected.snapshot]
-            is_alone = self._corrected.held_out
-        if is_alone or not agent.tells:
-            self.hush()
-            return
-        self._told = fetched(
-            agent.store,
-            task,
-            agent.telling,
-            np.random.default_rng(rng.integers(2**63)),
-            exclude=self._exclude,
-            until=min(seen, default=None),
-        )
-
-    def advise(self, state: State, prompt: Prompt) -> Prompt:
-        """The prompt with the told rules whose condition holds here."""
-        if self._done is not None:  # what came of the step before is not told yet
-            self._count()
-        self._is_ahead = True
-        return replace(prompt, notes=self._shown.show(self._begun().notes(state, prompt)))
-
-    @property
-    def told(self) -> tuple[str, ...]:
-        """Ids of the rules in the notes that were asked for last."""
-        return self._begun().here
-
-    def hush(self) -> None:
-        """Tell no rule from now on, and log none."""
-        self._told = Told((), self._agent.telling, lambda _: {})
-
-    def act(
-        self,
-        state: State,
-        prompt: Prompt,
-        proposal: Proposal,
-        allowed: Collection[str] | None = None,
-    ) -> Decision:
-        """What the prior, or the memory, chooses under these rules.
-
-        Args:
-            allowed: Which of the memory's actions may join, as ``CorrectedEpisode`` takes it.
-
-        Raises:
-            InputError: If there are no candidates, one occurs twice, or a logit is not finite.
-        """
-        told, self._is_ahead = self._begun(), False
-        if self._corrected is None:
-            decision = own_choice(proposal, self._agent.prior, self._rng)
-            decision = replace(decision, mode="off", reason="off", excluded=told.excluded)
-        else:
-            decision = self._corrected.act(state, prompt, proposal, allowed)
-        self._done = decision.action, tuple(c.action for c in proposal.candidates)
-        self._shown.over()
-        return replace(decision, notes=self.spoken)
-
-    @property
-    def spoken(self) -> tuple[Spoken, ...]:
-        """The rules that spoke at the step just taken, and whether what was done is as they say."""
-        return () if self._done is None else self._begun().spoken(*self._done)
-
-    def unasked(self, state: State, proposal: Proposal, action: str, reason: str) -> Decision:
-        """A step that was taken without asking: the rules had no part in it."""
-        assert self._corrected is not None, "an episode without scores decides each step"
-        self._begun().passed()
-        if self._done is None:  # else it takes the place of the step just decided
-            self._shown.over()
-        self._done, self._is_ahead = None, False
-        return self._corrected.unasked(state, proposal, action, reason)
-
-    def took(self, action: str) -> None:
-        """``action`` was done in place of what was decided last."""
-        if self._corrected is not None:
-            self._corrected.took(action)
-        if self._done is not None:
-            self._done = action, self._done[1]
-
-    def observe(self, reward: float | None, next_state: State | None) -> None:
-        """What the last action brought; it counts at once where scores are corrected."""
-        if self._corrected is not None:
-            self._corrected.observe(reward, next_state)
-        if not self._is_ahead:
-            self._count()
-
-    def learn(self, episode: Episode) -> Receipt:
-        """``commit``, then ``teach``."""
-        receipt = self.commit(episode)
-        self.teach()
-        return receipt
-
-    def commit(self, episode: Episode) -> Receipt:
-        """Judge, derive, and commit with the uses of its rules.
-
-        Raises:
-            BudgetExceeded, ModelError: If a model that judges could not be asked; nothing is
-                written then.
-        """
-        self._count()
-        told, agent = self._begun(), self._agent
-        if self._corrected is None:
-            episode = replace(episode, info={**episode.info, "goal": self._task.goal})
-        else:
-            episode = self._corrected.noted(episode)
-        more = {ROUND: agent.learning.attempts, **self._shown.plain()}
-        episode = replace(episode, info={**episode.info, **more})
-        judgment, rows, why = agent.memory.judged(episode)
-        uses = self._uses(told, episode.key)
-        receipt = agent.store.commit(episode, judgment, rows, uses)
-        self._taught = self._task if rows and not (why or receipt.duplicate) else None
-        self._used = [use.rule for use in uses]
-        return receipt if receipt.duplicate else replace(receipt, objection=why)
-
-    def _uses(self, told: Told, key: str) -> tuple[RuleUse, ...]:
-        """What is logged; nothing of rules that were purged since."""
-        uses = told.uses(key)
-        known = self._agent.store.rules(scope=self._task.scope) if uses else ()
-        there = {rule.id for rule in known}
-        return tuple(use for use in uses if use.rule in there)
-
-    def teach(self) -> None:
-        """Let the book learn of the episode that was committed, if it can be learned from.
-
-        Raises:
-            ConfigError, BudgetExceeded, ModelError: If a round could not be distilled; the episode
-                is stored, and the round stays owed.
-        """
-        task, self._taught = self._taught, None
-        if task is not None:
-            self._agent.learning.after(task, self._used)
-
-    def _count(self) -> None:
-        """Count what was done at the last step for the rules that spoke there."""
-        done, self._done = self._done, None
-        if done is None:
-            self._begun().passed()
-        else:
-            self._begun().took(*done)
-
-    def __getattr__(self, name: str) -> Any:
-        """What else an episode that corrects scores has: ``view``, ``held_out``, ``retrace`` …"""
-        corrected = self.__dict__.get("_corrected")
-        if corrected is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(corrected, name)
-
-    def _begun(self) -> Told:
-        if self._told is None:
-            raise InputError("the episode was not begun; call begin() first")
-        return self._told

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jitrl.agents.rulebook.telling import chance_of
-from jitrl.core.effect import Use
+from jitrl.core.effect import Promise, Use
 from jitrl.core.gates import Gates, judged
 
 EFFECTS = (-0.3, -0.6, -0.9)
@@ -25,12 +25,13 @@ def tellings(effect: float, *, runs: int = _RUNS, seed: int = 0) -> list[int]:
 
 
 def _told(effect: float, rng: np.random.Generator) -> int:
-    uses, gates = list[Use](), Gates()
+    uses, gates, promise = list[Use](), Gates(), Promise()
     while judged(uses, "candidate", gates).status == "candidate":
-        chance = chance_of("candidate", uses, sum(use.given for use in uses), 0.2)
+        chance = chance_of("candidate", promise.value, sum(use.given for use in uses), 0.2)
         given = bool(rng.random() < chance)
         won = rng.random() < 0.5 - effect / 2.0 + effect * given
         uses.append(Use(given, chance, float(won), f"t{int(rng.integers(_TASKS))}"))
+        promise.add(uses[-1])
     return sum(use.given for use in uses)
 
 

@@ -1,10 +1,13 @@
-"""Counts among the options of a rulebook: those with which something can be learned, or told."""
+"""Numbers among the options of a rulebook: with which something can be learned, or told."""
 
 from __future__ import annotations
 
+from jitrl.core.rule import check_number
 from jitrl.errors import ConfigError
 
 _LEAST_ROOM = 20  # tokens of a short rule
+_LEAST_HELD = 0.01  # share of uses without which no effect is ever known
+_MOST_EXPLORE = 1e6
 
 
 def check_counts(
@@ -41,3 +44,21 @@ def check_counts(
             f"agent {name}: tokens is {tokens}; a rule needs room for {_LEAST_ROOM} or more; "
             "to tell none set told = 0"
         )
+
+
+def check_shares(name: str, *, explore: float, holdout: float, **shares: float) -> None:
+    """Refuse numbers that are out of range: ``shares`` are in [0, 1].
+
+    Raises:
+        ConfigError: With the value and what is allowed.
+    """
+    ranges = {what: (share, 0.0, 1.0) for what, share in shares.items()} | {
+        "explore": (explore, 0.0, _MOST_EXPLORE),
+        "holdout": (holdout, _LEAST_HELD, 1.0 - _LEAST_HELD),
+    }
+    for what, (value, low, high) in ranges.items():
+        try:
+            check_number(what, value, low, high)
+        except ValueError as error:
+            why = "; a rule that is never held out has no known effect" * (what == "holdout")
+            raise ConfigError(f"agent {name}: {error}{why}") from error

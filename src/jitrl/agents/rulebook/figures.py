@@ -1,0 +1,141 @@
+"""Figures of rules, kept up to date by what is new: how often each was told and won, its promise.
+
+They are those that all uses give, read from the first to the last. What is read again from the
+start is what changed behind: a use that was judged anew, and all uses once something was put in
+quarantine, restored or purged.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from jitrl.core.effect import Promise
+from jitrl.core.gates import drawn, is_win
+from jitrl.ports.rules import RuleStore
+from jitrl.types import ScoredUse
+
+_KEPT = 2  # lines of figures for each set of tasks left out: one of the newest, one of a snapshot
+
+
+@dataclass(slots=True)
+class Told:
+    """How often a rule was told, and with success."""
+
+    uses: int = 0
+    wins: int = 0
+
+
+@dataclass(slots=True)
+class _Line:
+    """Figures as of a version of the memory; what is not here was not asked for yet.
+
+    Attributes:
+        head: Newest version there was when it was brought up to date: what is put in quarantine
+            counts at once, also as of an earlier version.
+    """
+
+    version: int
+    head: int
+    told: dict[str, Told] = field(default_factory=dict)
+    promises: dict[str, Promise] = field(default_factory=dict)
+
+    def forget(self, rules: Collection[str] | None) -> None:
+        """Drop the figures of some rules; ``None``: of all."""
+        for figures in (self.told, self.promises):
+            for rule in tuple(figures) if rules is None else rules:
+                figures.pop(rule, None)
+
+
+class Figures:
+    """Figures of the rules of a memory. Safe for threads.
+
+    Args:
+        success: Least score of an episode that is a win.
+    """
+
+    def __init__(self, store: RuleStore, success: float) -> None:
+        self._store, self._success = store, success
+        self._lines: dict[frozenset[str], list[_Line]] = {}
+        self._lock = threading.Lock()
+
+    def told(
+        self, ids: Collection[str], *, exclude: frozenset[str], until: int | None
+    ) -> Mapping[str, tuple[int, int]]:
+        """Episodes in which each rule was told, and those of them that were won.
+
+        Args:
+            exclude: Tasks whose episodes do not count.
+            until: Newest version of the memory that counts; ``None``: all.
+        """
+        with self._lock:
+            line = self._line(exclude, until)
+            missing = [id for id in ids if id not in line.told]
+            if missing and not exclude:
+                counts = self._store.rule_counts(self._success, missing, until=line.version)
+                line.told |= {id: Told(one.uses, one.wins) for id, one in counts.items()}
+            elif missing:
+                for id, uses in self._store.rule_uses(missing, until=line.version).items():
+                    line.told[id] = Told()
+                    for one in uses:
+                        self._count(line.told[id], one, exclude)
+            found = ((id, line.told.get(id, Told())) for id in ids)
+            return {id: (one.uses, one.wins) for id, one in found}
+
+    def promises(
+        self, ids: Collection[str], *, exclude: frozenset[str], until: int | None
+    ) -> Mapping[str, float]:
+        """What each rule promises; arguments as of ``told``.
+
+        Raises:
+            StoreError: If there is no such rule.
+        """
+        with self._lock:
+            line = self._line(exclude, until)
+            missing = [id for id in ids if id not in line.promises]
+            found = self._store.rule_uses(missing, until=line.version) if missing else {}
+            for id, uses in found.items():
+                line.promises[id] = Promise()
+                for one in uses:
+                    _weigh(line.promises[id], one, exclude)
+            return {id: line.promises[id].value for id in ids}
+
+    def _line(self, exclude: frozenset[str], until: int | None) -> _Line:
+        """The figures as of ``until``, of the rules that were asked for so far."""
+        head = self._store.head()
+        until = head if until is None else min(until, head)
+        lines = self._lines.setdefault(exclude, [])
+        near = [line for line in lines if line.version <= until]
+        line = max(near, key=lambda line: line.version, default=_Line(until, head))
+        if head < line.head:  # what was seen inside a batch that did not end well
+            line.forget(None)
+        if (line.version, line.head) != (until, head) and (line.told or line.promises):
+            try:
+                self._follow(line, exclude, until)
+            except BaseException:  # an interrupt, too: what is half counted must go
+                line.forget(None)
+                raise
+        line.version, line.head = until, head
+        lines[:] = [line, *(one for one in lines if one is not line)][:_KEPT]
+        return line
+
+    def _follow(self, line: _Line, exclude: frozenset[str], until: int) -> None:
+        news = self._store.rule_news(line.version, until=until)
+        line.forget(news.changed)
+        for id, uses in news.uses.items():
+            for one in uses:
+                if id in line.told:
+                    self._count(line.told[id], one, exclude)
+                if id in line.promises:
+                    _weigh(line.promises[id], one, exclude)
+
+    def _count(self, told: Told, one: ScoredUse, exclude: frozenset[str]) -> None:
+        if one.use.told and one.task not in exclude:
+            told.uses += 1
+            told.wins += is_win(one.score, self._success)
+
+
+def _weigh(promise: Promise, one: ScoredUse, exclude: frozenset[str]) -> None:
+    for use in drawn([one]) if one.task not in exclude else ():
+        promise.add(use)

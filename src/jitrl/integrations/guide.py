@@ -27,12 +27,15 @@ from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import StateOf, Turn, seen_of, state_of
 from jitrl.integrations.interface import Answers
 from jitrl.integrations.naming import key_of, task_of
-from jitrl.integrations.options import Check, Scores, checked
+from jitrl.integrations.options import Scores, check_function, checked
 from jitrl.integrations.tools import ANSWER, Call, Form, Shape, Tool, Values, together
 from jitrl.ports import Receipt
 from jitrl.types import Basis, Decision, EpisodeStatus
 
 _log = logging.getLogger(__name__)
+
+Check = Callable[["GuidedEpisode"], float | bool | None]
+"""How an episode ended, from the world; ``None`` if that is not known."""
 
 _ACTIVE: ContextVar[tuple[GuidedEpisode, ...]] = ContextVar("jitrl_guided_episodes", default=())
 
@@ -88,9 +91,11 @@ class Guide:
             observed=observed,
             score=score,
             p0=p0,
-            check=check,
             basis=basis,
         )
+        if check is not None:
+            check_function("check", check)
+        self.check = check
         if settings and isinstance(memory, JitRL):
             known = f"the memory is open already; give {', '.join(settings)} to jitrl.open"
             raise ConfigError(f"no option of a guide, and {known}")
@@ -316,7 +321,7 @@ class GuidedEpisode:
         if error is not None:
             self.finish(status="aborted")
             return
-        check, outcome = self.guide.options.check, None
+        check, outcome = self.guide.check, None
         try:
             outcome = check(self) if check else None
         finally:

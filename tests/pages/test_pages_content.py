@@ -212,7 +212,7 @@ def test_an_episode_shows_how_its_returns_came_about_and_its_outcomes(visit, mem
     assert "Nothing is learned from it: neither rewards nor an outcome were given." in said
 
 
-def test_a_row_names_its_lineage_and_the_decisions_it_turned_round(visit, memory):
+def test_a_row_names_its_lineage_and_the_decisions_it_changed(visit, memory):
     client = visit(memory)
     with jitrl.open(memory) as opened:
         turned, row = next(

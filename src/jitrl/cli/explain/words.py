@@ -83,7 +83,7 @@ ENGLISH = Words(
     advised="the model, told {0} rules",
     memory="with its memory",
     shadow="shadow: took {0}; the memory would take {1}",
-    turned="turned round",
+    turned="changed by the memory",
     same="the same",
     because={
         "returns": "Returns of earlier episodes outweighed the model.",
@@ -147,7 +147,7 @@ ENGLISH = Words(
     model="model alone",
     why="because of",
     causes={"returns": "returns", "exploration": "exploration", "lessons": "other tasks"},
-    none="no decision was turned round",
+    none="no decision was changed by the memory",
     rules="Rules that spoke here",
     rules_note="chance: that it would be told in this episode. effect: mean score told minus held "
     "out, with 90% bounds that hold at every look, as known now.",

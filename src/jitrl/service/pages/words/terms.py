@@ -128,11 +128,6 @@ SAID: dict[str, tuple[str, str]] = {
         "The memory's choice is not the one that the model alone would have made.",
         "记忆的选择不同于模型单独会作的选择。",
     ),
-    "term.turned": ("turned round", "被改变的选择"),
-    "term.turned.is": (
-        "Of a choice: changed by the memory, so not what the model alone would have done.",
-        "指选择：被记忆改变，不是模型单独会做的。",
-    ),
     "term.success": ("succeeded", "成功"),
     "term.success.is": (
         "Of an episode: its rewards add up to more than 0.",
@@ -317,7 +312,7 @@ OF: Mapping[str, tuple[str, ...]] = {
     "evaluator": ("told", "blind", "reward", "kappa", "score"),
     "cost": ("answers", "success"),
     "doctor": (
-        *("turned", "nat", "neighbor", "threshold", "score", "told", "blind", "scope"),
+        *("changed", "nat", "neighbor", "threshold", "score", "told", "blind", "scope"),
         *("scorer", "held", "row", "state", "n", "exploration", "basis", "quarantined"),
     ),
 }

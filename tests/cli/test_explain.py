@@ -96,7 +96,8 @@ def test_people_read_it_in_their_language(played, lang, labels):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("preset", ["default", "released-web"])
-def test_the_columns_that_people_read_add_up(jitrl, lang, preset):
+def test_the_columns_that_people_read_add_up(jitrl, monkeypatch, lang, preset):
+    monkeypatch.setenv("COLUMNS", "100")
     with package.open("m.db", preset=preset) as memory:
         for key in "abcd":
             with memory.episode("t", key=key) as episode:

@@ -94,7 +94,7 @@ def lone(path, count, held):
         (
             8,
             "With the memory: better than held-out episodes, by episodes, not by tasks: +1.000",
-            "与留出对照的回合相比更好（按回合而非按任务）：+1.000",
+            "与留出的回合相比更好（按回合而非按任务）：+1.000",
         ),
         (2, "Too few to judge whether the memory helps. Tasks in both groups: 0", "太少，无法判断"),
     ],

@@ -20,7 +20,7 @@ USED = {
     "nat": r"\bnats?\b|奈特",
     "told": r"\btold the outcome|已知结果",
     "blind": r"\bblind\b|不知结果",
-    "held": r"\bheld(?: |-)out|留出对照",
+    "held": r"\bheld(?: |-)out|留出",
     "changed": r"changed by the memory|被记忆改变",
     "basis": r"\bbasis\b|依据",
     "scope": r"\bscopes?\b|作用域",

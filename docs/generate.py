@@ -215,16 +215,25 @@ def _option(param: Any) -> tuple[str, str, str]:
     kind = getattr(param, "type_descriptor", None) or param.type
     choices = " \\| ".join(getattr(kind, "choices", None) or ())
     is_argument = param.param_type_name == "argument"
-    name = (param.metavar or param.name).upper() if is_argument else ", ".join(param.opts)
-    default = param.default
+    names = [*param.opts, *param.secondary_opts]
+    name = (param.metavar or param.name).upper() if is_argument else ", ".join(names)
+    meaning, default = _parted(_line(param.help or ""))
     if param.required:
         shown = "required"
-    elif default is None or default in ("", []) or default is False:
-        shown = ""
-    else:
+    elif default:
         shown = f"`{default}`"
-    meaning = f"{_line(param.help or '')} ({choices})" if choices else _line(param.help or "")
-    return f"`{name}`", meaning, shown
+    elif param.default is True:
+        shown = f"`{param.opts[0]}`"
+    else:
+        given = param.default if isinstance(param.default, list | tuple) else [param.default]
+        shown = ", ".join(f"`{one}`" for one in given if one not in (None, "") and one is not False)
+    return f"`{name}`", f"{meaning} ({choices})" if choices else meaning, shown
+
+
+def _parted(help: str) -> tuple[str, str]:
+    """What an option means, and the default that its help ends with; "" if it names none."""
+    found = re.fullmatch(r"(.*) \(default: (.*)\)", help)
+    return (found[1], found[2]) if found else (help, "")
 
 
 _LENT = frozenset(

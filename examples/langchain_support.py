@@ -1,11 +1,13 @@
 """A LangChain agent at a support desk, without and with a memory.
 
 ``Habits`` stands for your chat model; the lines that name ``guide`` are all that was added. Install
-``jitrl[langchain]``.
+``jitrl[langchain]``. Given the name of a new file, it plays one desk into that memory, for the
+dashboard.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +16,7 @@ from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from support_desk import Desk, Work, compare
+from support_desk import Desk, Work, compare, kept
 
 import jitrl
 from jitrl.integrations.langchain import JitRLMiddleware
@@ -58,4 +60,4 @@ def make(memory: jitrl.JitRL, desk: Desk) -> Iterator[Work]:
 
 
 if __name__ == "__main__":
-    compare(make)
+    kept(make, sys.argv[1]) if sys.argv[1:] else compare(make)

@@ -132,7 +132,7 @@ def test_a_static_run_is_held_against_attempt_by_attempt():
 
 
 def two_families(bad):
-    """One family that gains much and one that gains ``bad``; row 3 turned choices of the second."""
+    """One family that gains much and one that gains ``bad``, of which row 3 changed choices."""
     noise = RNG.normal(0, 0.02, (7, 10))
     turned = (choice(turned="returns", rows=(3, 3, 4)),)
     return [
@@ -165,7 +165,7 @@ def test_families_are_held_against_the_static_run_where_there_is_one():
 
 
 def flipped(gain):
-    """Eight tasks; choices are turned round in every other episode."""
+    """Eight tasks; choices are changed in every other episode."""
     turned = choice(turned="returns")
     return [
         attempt(

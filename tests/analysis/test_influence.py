@@ -1,4 +1,4 @@
-"""Which decisions a row turned round, judgments read off a journal, curves of what there is."""
+"""Which decisions a row changed, judgments read off a journal, curves of what there is."""
 
 from contextlib import closing
 

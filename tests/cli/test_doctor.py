@@ -38,7 +38,7 @@ def test_findings_are_told_with_evidence_and_a_remedy_and_end_with_1(jitrl, ill)
     assert "without an outcome so far: 30 episodes (50%)" in said
     assert "→ Report the missing outcomes by key" in said
     assert "Not enough to tell: gets better (n=3)" in said
-    assert "Nothing to go by: harm by kind; choices turned" in said
+    assert "Nothing to go by: harm by kind; choices changed" in said
 
 
 def test_one_of_a_thing_is_told_in_the_singular(jitrl):

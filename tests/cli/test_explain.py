@@ -82,7 +82,7 @@ def test_the_episode_that_turns_an_explained_decision_turns_it_in_a_replay_too(p
 @pytest.mark.parametrize(
     ("lang", "labels"),
     [
-        ("en", ("the model alone", "turned round", "What it would have been without")),
+        ("en", ("the model alone", "changed by the memory", "What it would have been without")),
         ("zh", ("仅模型", "被记忆改变", "如果没有下面这个回合的记忆")),
     ],
 )
@@ -96,7 +96,8 @@ def test_people_read_it_in_their_language(played, lang, labels):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("preset", ["default", "released-web"])
-def test_the_columns_that_people_read_add_up(jitrl, lang, preset):
+def test_the_columns_that_people_read_add_up(jitrl, monkeypatch, lang, preset):
+    monkeypatch.setenv("COLUMNS", "100")
     with package.open("m.db", preset=preset) as memory:
         for key in "abcd":
             with memory.episode("t", key=key) as episode:
@@ -173,10 +174,10 @@ def test_the_context_of_a_state_is_called_so_whatever_it_holds(jitrl, lang, word
     assert "目标" not in said
 
 
-def test_an_agent_without_memory_has_no_decision_turned_round(jitrl):
+def test_an_agent_without_memory_has_no_changed_decision(jitrl):
     jitrl(*RUN, "--agent", "static", "--out", "s")
     done = jitrl("explain", "s", "--changed")
-    assert (done.code, "no decision was turned round" in done.err) == (0, True)
+    assert (done.code, "no decision was changed by the memory" in done.err) == (0, True)
 
 
 def test_a_memory_of_the_library_is_explained_under_the_settings_it_was_used_with(jitrl):

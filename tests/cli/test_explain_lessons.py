@@ -40,7 +40,7 @@ def shop(jitrl):
                 "Learned from 12 solved tasks",
                 "how much of the label the goal names",
                 "on orders: click button | {text}",
-                "others",
+                "by other tasks",
             ),
         ),
         (
@@ -51,7 +51,7 @@ def shop(jitrl):
                 "学自 12 个已完成的任务",
                 "目标提到标签的多少",
                 "在 orders：click button | {text}",
-                "他任务",
+                "由其他任务",
             ),
         ),
     ],

@@ -61,6 +61,14 @@ def test_the_logarithms_of_a_softmax_by_hand() -> None:
     assert log_softmax(np.array([0.0, -1e100])).tolist() == [0.0, -50.0]
 
 
+@pytest.mark.parametrize(("tasks", "needs"), [([], "a task"), ([[]], "a choice")])
+def test_nothing_is_fitted_to_no_task_or_to_one_without_choices(
+    tasks: list[list[Choice]], needs: str
+) -> None:
+    with pytest.raises(ValueError, match=f"needs {needs}"):
+        columns(tasks)
+
+
 def test_the_loss_of_one_choice_by_hand() -> None:
     design = columns([[Choice(np.log([0.25, 0.75]), 0, [{("x",): 2.0}, {("y",): 1.0}])]])
     w = np.array([0.5, 0.0])

@@ -288,6 +288,10 @@ def test_a_memory_that_broke_lets_the_agent_work_to_its_end(tmp_path):
         ({"unforced": "settle"}, "unforced"),
         ({"values": {"do": 3}}, "values"),
         ({"state": "text"}, "state"),
+        ({"state": None}, "state"),
+        ({"score": 0.5}, "score"),
+        ({"check": True}, "check"),
+        ({"observed": 1}, "observed"),
         ({"scope": None}, "scope"),
     ],
 )

@@ -158,7 +158,7 @@ def test_an_answer_says_its_decision_and_whether_it_was_turned(proxy):
     learn(proxy)
     _, headers, text = sent(f"{proxy}/v1/chat/completions", asked(), {"X-JitRL-Episode": "last"})
     assert headers["x-jitrl-decision"] == "last#0"
-    assert headers["x-jitrl-turned"] == "1"
+    assert headers["x-jitrl-changed"] == "1"
     answer = json.loads(text)
     (call,) = answer["choices"][0]["message"]["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {"order": "A-17", "how": "resend"}
@@ -222,7 +222,7 @@ def test_a_response_of_the_providers_goes_through_without_the_header(proxy, stub
     body = {"model": "habits", "input": TASK, "tools": FLAT}
     status, headers, text = sent(f"{proxy}/v1/responses", body)
     assert (status, json.loads(text)["object"]) == (200, "response")
-    assert "x-jitrl-turned" not in headers
+    assert "x-jitrl-changed" not in headers
     assert stub.asked == [body]
     assert list(memory.store.episodes()) == []
 
@@ -233,7 +233,7 @@ def test_what_cannot_be_read_is_left_to_the_provider(proxy, stub, path, odd):
     body = {**asked(), "input": TASK, **odd}
     status, headers, _ = sent(f"{proxy}/v1/{path}", body, {"X-JitRL-Episode": "k"})
     assert (status, stub.asked) == (200, [body])
-    assert "x-jitrl-turned" not in headers
+    assert "x-jitrl-changed" not in headers
 
 
 def test_other_paths_go_through(proxy):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from made_desk import desk
+from made_places import OPPOSITE, RULE
 
 from jitrl.envs.browser.chromium import installed
 
@@ -70,8 +71,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("run", "--agent", "rulebook", "--attempts", "16", *TOY, "--out", str(out)),
         *("--env-options", '{"tasks": 3, "size": 2}', "--model-options", '{"heeds": 3}'),
     )
-    for order in ("take push0", "do not take push0"):
-        rule = f"When you see protocol0 stage0, {order}"
+    for rule in (RULE, OPPOSITE):
         run("rules", "add", str(out / "seed-0.db"), rule, "--scope", "toy")
     return out
 

@@ -8,30 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_places import PLACES
 
-from jitrl.core.sentences import rule_id
 from jitrl.envs.browser.chromium import installed
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
-PLACES = {
-    "curve": "/p/jitrl/curve",
-    "curve of a memory": "/p/support.db/curve",
-    "decisions": "/p/support.db/decisions",
-    "decision": "/p/support.db/decision?id=ticket-0060%230",
-    "episodes": "/p/support.db/episodes",
-    "episode": "/p/support.db/episode?key=ticket-0003",
-    "memory": "/p/support.db/memory",
-    "row": "/p/support.db/row?id=5",
-    "rules": "/p/book/rules",
-    "rule": f"/p/book/rule?id={rule_id('When you see protocol0 stage0, take push0')}",
-    "decisions with rules": "/p/book/decisions?show=told",
-    "evaluator": "/p/jitrl/evaluator",
-    "cost": "/p/jitrl/cost",
-    "doctor": "/p/jitrl/doctor",
-    "home": "/",
-    "problem": "/p/support.db/row?id=999999",
-}
 LOOKS = {
     "wide, light, English": (1280, "light", "en-US"),
     "telephone, dark, Chinese": (390, "dark", "zh-CN"),

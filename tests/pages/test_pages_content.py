@@ -94,7 +94,7 @@ def lone(path, count, held):
         (
             8,
             "With the memory: better than held-out episodes, by episodes, not by tasks: +1.000",
-            "与留出对照的回合相比更好（按回合而非按任务）：+1.000",
+            "与留出的回合相比更好（按回合而非按任务）：+1.000",
         ),
         (2, "Too few to judge whether the memory helps. Tasks in both groups: 0", "太少，无法判断"),
     ],
@@ -212,7 +212,7 @@ def test_an_episode_shows_how_its_returns_came_about_and_its_outcomes(visit, mem
     assert "Nothing is learned from it: neither rewards nor an outcome were given." in said
 
 
-def test_a_row_names_its_lineage_and_the_decisions_it_turned_round(visit, memory):
+def test_a_row_names_its_lineage_and_the_decisions_it_changed(visit, memory):
     client = visit(memory)
     with jitrl.open(memory) as opened:
         turned, row = next(

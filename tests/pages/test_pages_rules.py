@@ -4,6 +4,7 @@ import html
 import re
 
 import pytest
+from made_places import RULE
 
 import jitrl
 from jitrl.core.sentences import rule_id
@@ -148,7 +149,7 @@ def test_later_rounds_of_a_rule_are_evidence_and_its_author_is_told_in_words(vis
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_pages_of_rules_explain_the_words_as_they_are_meant_of_rules(visit, book, decided, lang):
     client, column = visit(book), LANGUAGES.index(lang)
-    rule = rule_id("When you see protocol0 stage0, take push0")
+    rule = rule_id(RULE)
     episode, decision = decided[0][-1].episode, decided[0][-1].id
     of_rules = "effect bounds disagrees candidate rule_active rule_retired rule_wins rule_obeyed"
     for view, given, names in (

@@ -431,7 +431,7 @@ def test_the_client_gives_notes_and_effects(told, place):
 
     planted(place)
     with client_of(place, through(told)) as client:
-        with client.episode("mail:7", goal=GOAL, scope="mail") as episode:
+        with client.episode("mail:7", goal=GOAL, scope="mail", key="k") as episode:
             assert WRITTEN in episode.notes(HERE, TOOLS)
             choice = episode.decide(HERE, {"attach sheet": 1.0, "attach text": 0.0})
             assert choice.rules == [rule_id(WRITTEN)]

@@ -201,7 +201,7 @@ def test_the_poisoning_suite_prints_its_table_and_fails_where_a_promise_is_broke
     jitrl: Jitrl,
 ) -> None:
     sizes = ("--preset", "default", "--trials", 2, "--asked", 2)
-    done = jitrl("bench", "poison", *sizes, "--most-turned", 0.01, "--json")
+    done = jitrl("bench", "poison", *sizes, "--most-changed", 0.01, "--json")
     assert done.code == 0
     assert done.data["schema"] == "jitrl.bench.poison/1"
     assert len(done.data["results"]) == 28

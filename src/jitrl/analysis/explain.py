@@ -1,4 +1,4 @@
-"""Views of an explanation: as plain values, and which decisions a memory turned round."""
+"""Views of an explanation: as plain values, and which decisions a memory changed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Turned:
 
 
 def turned(records: Iterable[DecisionRecord], rule: UpdateRule) -> Iterator[Turned]:
-    """The decisions among ``records`` that a memory turned round, in their order.
+    """The decisions among ``records`` that a memory changed, in their order.
 
     Args:
         rule: The one in force; earlier decisions may be of another.
@@ -227,7 +227,7 @@ def data(of: Explanation, rule: UpdateRule, heard: Sequence[Heard] = ()) -> dict
 
 
 def listed(found: Iterable[Turned]) -> dict[str, Any]:
-    """The decisions that were turned round, in plain values."""
+    """The decisions that the memory changed, in plain values."""
     return {
         "schema": "jitrl.explain.changed/2",
         "decisions": [

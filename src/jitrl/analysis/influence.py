@@ -1,4 +1,4 @@
-"""Which stored decisions rows turned round: all of them made again as if they had never been."""
+"""Which stored decisions rows changed: all of them made again as if they had never been."""
 
 from __future__ import annotations
 

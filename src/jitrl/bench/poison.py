@@ -1,4 +1,4 @@
-"""How far planted rows turn decisions, with admission and without: the poisoning suite.
+"""How far planted rows change decisions, with admission and without: the poisoning suite.
 
 One page, 3 to 8 actions, prior logits of sd 1.5. With *clear* evidence every action was tried in 3
 to 6 honest episodes, of which those of one action paid 1 and all others 0; with *none* there is the
@@ -87,7 +87,7 @@ class Poisoned:
     """What one attack did.
 
     Attributes:
-        turned: Share of decisions that it turned.
+        turned: Share of decisions that it changed.
         refused: Share of its outcomes that were refused as they came.
         held: Share of its rows that started in quarantine.
         identical: Share of decisions that were bit for bit as before, once it was rolled back.

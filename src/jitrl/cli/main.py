@@ -27,7 +27,7 @@ COMMANDS = {
     "run": "Play tasks x attempts x seeds with one agent; resumable.",
     "compare": "Run or read two or more agents, paired, with intervals and a verdict.",
     "report": "Write Markdown, HTML, JSON or PNG of finished runs.",
-    "explain": "Show why a decision fell as it did, and what would have turned it.",
+    "explain": "Show why a decision fell as it did, and what would have changed it.",
     "memory": "List, show, quarantine, replay, roll back, export, rebuild and check a memory.",
     "rules": "List, show, add, retire, restore, rebuild, export and import rules of a memory.",
     "model": "Install the embedded model and probe models.",

@@ -29,7 +29,7 @@ def proxy(
     scope: Annotated[str, typer.Option(help="Scope where a request names none.")] = "",
     unforced: Annotated[
         list[str] | None,
-        typer.Option(help="A tool that the memory never turns a choice to; may be repeated."),
+        typer.Option(help="A tool that the memory never changes a choice to; may be repeated."),
     ] = None,
     writes: Annotated[
         list[str] | None,

@@ -58,9 +58,14 @@ class Block:
             ``names``, and itself.
         starts, chosen: First line of each choice, and the line of what was done.
         z: The frozen model's log-probabilities, one for each line.
+
+    Raises:
+        ValueError: If there is no choice: a task of none teaches nothing, and is no block.
     """
 
     def __init__(self, choices: Sequence[Choice]) -> None:
+        if not choices:
+            raise ValueError("a block needs a choice; leave out tasks that have none")
         place: dict[Feature, int] = {}
         lines, columns, values = list[int](), list[int](), list[float]()
         starts, chosen = list[int](), list[int]()
@@ -77,7 +82,7 @@ class Block:
         self.lines, self.columns = np.array(lines, np.intp), np.array(columns, np.intp)
         self.values = np.array(values)
         self.starts, self.chosen = np.array(starts, np.intp), np.array(chosen, np.intp)
-        self.z = np.concatenate([c.z for c in choices]) if choices else np.zeros(0)
+        self.z = np.concatenate([c.z for c in choices])
 
     def valued(self, values: np.ndarray) -> Block:
         """The same with other values."""
@@ -92,9 +97,14 @@ class Design:
     Attributes:
         place: Feature → its place, F of them.
         task: Number of each choice's task, shape [C].
+
+    Raises:
+        ValueError: If there is no task, so nothing to fit.
     """
 
     def __init__(self, tasks: Sequence[Block]) -> None:
+        if not tasks:
+            raise ValueError("a design needs a task; without one there is nothing to fit")
         self.place: dict[Feature, int] = {}
         place = self.place
         columns = [

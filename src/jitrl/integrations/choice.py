@@ -15,7 +15,7 @@ class Choice:
 
     Attributes:
         own: The action of the model's own answer.
-        action: The action that was chosen; ``own`` unless the memory turned the choice round.
+        action: The action that was chosen; ``own`` unless the memory changed the choice.
         form: What to force where it did; ``None`` means an answer in words.
         decision: Id of the decision, for ``jitrl explain``; "" where none was made.
     """
@@ -27,7 +27,7 @@ class Choice:
 
     @property
     def turned(self) -> bool:
-        """Whether one more call of the model is needed."""
+        """Whether the memory changed the choice, so one more call of the model is needed."""
         return self.action != self.own
 
     @property

@@ -1,7 +1,7 @@
 """A memory beside a tool-calling agent: one decision for each answer of its model.
 
 The model answers first. Its own answer gets the top score, every other tool that it was offered
-(and answering in words) a low one, and the memory decides. Where that turns the choice round, the
+(and answering in words) a low one, and the memory decides. Where that changes the choice, the
 framework's adapter makes one more call with the chosen tool forced, which fills the arguments.
 
 Whatever fails in here leaves the agent alone: the model's own answer goes through, the failure is
@@ -27,12 +27,15 @@ from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import StateOf, Turn, seen_of, state_of
 from jitrl.integrations.interface import Answers
 from jitrl.integrations.naming import key_of, task_of
-from jitrl.integrations.options import Check, Scores, checked
+from jitrl.integrations.options import Scores, check_function, checked
 from jitrl.integrations.tools import ANSWER, Call, Form, Shape, Tool, Values, together
 from jitrl.ports import Receipt
 from jitrl.types import Basis, Decision, EpisodeStatus
 
 _log = logging.getLogger(__name__)
+
+Check = Callable[["GuidedEpisode"], float | bool | None]
+"""How an episode ended, from the world; ``None`` if that is not known."""
 
 _ACTIVE: ContextVar[tuple[GuidedEpisode, ...]] = ContextVar("jitrl_guided_episodes", default=())
 
@@ -46,9 +49,9 @@ class Guide:
         state: The state of a turn, from its messages; ``conversation.state_of`` if not given.
         values: Tool → argument → values, for arguments that are part of the choice though their
             schema does not list their values.
-        unforced: Tools that the memory never turns a choice to; the model may call them itself.
+        unforced: Tools that the memory never changes a choice to; the model may call them itself.
         writes: Tools that change something, all with ``True`` or ``*``. The memory does not try
-            them out: it turns a choice to one that two trusted episodes took in states like this
+            them out: it changes a choice to one that two trusted episodes took in states like this
             one (settings ``admission.support`` and ``admission.write``).
         observed: Whether the journal keeps what the model was shown last at each turn: the task and
             results of tools, redacted and cut; else only the masked state is kept.
@@ -88,9 +91,11 @@ class Guide:
             observed=observed,
             score=score,
             p0=p0,
-            check=check,
             basis=basis,
         )
+        if check is not None:
+            check_function("check", check)
+        self.check = check
         if settings and isinstance(memory, JitRL):
             known = f"the memory is open already; give {', '.join(settings)} to jitrl.open"
             raise ConfigError(f"no option of a guide, and {known}")
@@ -240,7 +245,7 @@ class GuidedEpisode:
 
     @contextmanager
     def extra_call(self, choice: Choice) -> Iterator[ExtraCall]:
-        """Make the call that a turned choice needs within this block.
+        """Make the call that a changed choice needs within this block.
 
         If it raises, or does not bring what was chosen, the model's own answer counts as done.
         """
@@ -316,7 +321,7 @@ class GuidedEpisode:
         if error is not None:
             self.finish(status="aborted")
             return
-        check, outcome = self.guide.options.check, None
+        check, outcome = self.guide.check, None
         try:
             outcome = check(self) if check else None
         finally:

@@ -68,7 +68,7 @@ class InspectGuide(Guide):
         basis: What that rests on; ``None``: ``llm_judge`` for Inspect's model-graded scorers, else
             ``test``.
         scope: Of all episodes; "": the name of the evaluation's task.
-        unforced: Tools that the memory never turns a choice to; handing in the answer, if not
+        unforced: Tools that the memory never changes a choice to; handing in the answer, if not
             given.
         options: As for :class:`jitrl.integrations.guide.Guide`.
     """

@@ -42,7 +42,7 @@ class JitRLMiddleware(AgentMiddleware, Guide):
     def wrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]
     ) -> ModelResponse:
-        """Ask the model, decide, and ask once more where the memory turns the choice round."""
+        """Ask the model, decide, and ask once more where the memory changes the choice."""
         episode = self._guided(request)
         if episode is None:
             return handler(request)

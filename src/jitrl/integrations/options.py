@@ -5,21 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitrl.errors import ConfigError
 from jitrl.integrations.conversation import StateOf, Turn
 from jitrl.integrations.tools import Form, Values, listed
 from jitrl.types import BASES, Basis, Risk
 
-if TYPE_CHECKING:
-    from jitrl.integrations.guide import GuidedEpisode
-
 Scores = Callable[[Turn, Sequence[str], str], Mapping[str, float]]
 """Logits by action, from the turn, all actions to be scored and the model's own one."""
-
-Check = Callable[["GuidedEpisode"], "float | bool | None"]
-"""How an episode ended, from the world; ``None`` if that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +28,6 @@ class Options:
     observed: bool
     score: Scores | None
     p0: float
-    check: Check | None
     basis: Basis
 
     def logits(
@@ -54,35 +47,54 @@ class Options:
 
 def checked(
     *,
+    scope: str,
+    state: StateOf,
     values: Values | None,
     unforced: Collection[str],
     writes: Collection[str] | bool,
-    **given: Any,
+    observed: bool,
+    score: Scores | None,
+    p0: float,
+    basis: Basis,
 ) -> Options:
     """The options of those values.
 
     Raises:
         ConfigError: If one is impossible.
     """
-    p0, basis, observed = given["p0"], given["basis"], given["observed"]
     if not isinstance(p0, float) or not 0.5 <= p0 < 1.0:
         raise ConfigError(f"p0 is {p0!r}; it must be a number from .5 to below 1")
     if basis not in BASES:
         raise ConfigError(f"basis is {basis!r}; it must be one of {', '.join(BASES)}")
     if not isinstance(observed, bool):
         raise ConfigError(f"observed is {observed!r}; it must be True or False")
-    for name in ("state", "score", "check"):
-        if given[name] is not None and not callable(given[name]):
-            raise ConfigError(f"{name} is {given[name]!r}; it must be a function")
-    if not isinstance(given["scope"], str):
-        raise ConfigError(f"scope is {given['scope']!r}; it must be a text")
+    if not isinstance(scope, str):
+        raise ConfigError(f"scope is {scope!r}; it must be a text")
+    check_function("state", state)
+    if score is not None:
+        check_function("score", score)
     tools = frozenset() if writes is True else _tools(writes or (), "writes", ", or True for all")
     return Options(
+        scope=scope,
+        state=state,
         values=listed(values or {}),
         unforced=_tools(unforced, "unforced", ""),
         writes=None if writes is True or "*" in tools else tools,
-        **given,
+        observed=observed,
+        score=score,
+        p0=p0,
+        basis=basis,
     )
+
+
+def check_function(name: str, given: object) -> None:
+    """Refuse what is no function.
+
+    Raises:
+        ConfigError: If ``given`` cannot be called.
+    """
+    if not callable(given):
+        raise ConfigError(f"{name} is {given!r}; it must be a function")
 
 
 def _tools(given: Any, name: str, also: str) -> frozenset[str]:

@@ -65,7 +65,7 @@ class JitRLCapability(AbstractCapability[Any], Guide):
 
 
 class _Guided(WrapperModel):
-    """A model each of whose answers is decided, and made once more if the memory turns it round."""
+    """A model each of whose answers is decided, and made once more if the memory changes it."""
 
     def __init__(self, wrapped: Model, guide: Guide) -> None:
         super().__init__(wrapped)

@@ -83,7 +83,7 @@ class Explanation:
         exact: Whether the journal gives the very same numbers again (a memory that another
             version or other settings wrote may not).
         without: One entry for each episode that was looked at, of those among the neighbors and
-            those that taught; the ones that turn it first.
+            those that taught; the ones that change it first.
         others: Such episodes that were not looked at; none weighs more.
         owners: Row id → episode, of all rows among the neighbors.
         taught: What other tasks taught about the choice; ``None`` where nothing.

@@ -35,7 +35,7 @@ class Words:
 
 WORDS: dict[Language, Words] = {
     "en": Words(
-        column="others",
+        column="by other tasks",
         title="What other tasks taught: {0:+.2f} nats for {1} against {2}",
         followed="Learned from {tasks} solved tasks; the nearest goal is {likeness:.0%} alike. "
         "Followed with strength {strength:g} (how well held-out tasks were predicted) × trust "
@@ -47,7 +47,7 @@ WORDS: dict[Language, Words] = {
         more="… {0} more",
         start="the start",
         more_episodes="{0} and {1} more",
-        note="others: nats by what other tasks taught. did so: solved tasks that took an action "
+        note="by other tasks: nats by what those taught. did so: solved tasks that took an action "
         "with this, of those that came by one.",
         features={
             "verb": "any {2}, where there is {1}",
@@ -74,7 +74,7 @@ WORDS: dict[Language, Words] = {
         },
     ),
     "zh": Words(
-        column="他任务",
+        column="由其他任务",
         title="其他任务所教：{1} 比 {2} 多 {0:+.2f} 奈特",
         followed="学自 {tasks} 个已完成的任务；目标最相近者的相似度为 {likeness:.0%}。"
         "采纳强度 {strength:g}（对留出任务预测得有多准）× 信任 {trust:.2f}（随失败次数下降）。",
@@ -85,7 +85,7 @@ WORDS: dict[Language, Words] = {
         more="…… 另有 {0} 个",
         start="开头",
         more_episodes="{0} 及另外 {1} 次",
-        note="他任务：其他任务所教的加减分（奈特）。这样做的：遇到这类动作的已完成任务中，有多少选了它。",
+        note="由其他任务：它们所教的加减分（奈特）。这样做的：遇到这类动作的已完成任务中，有多少选了它。",
         features={
             "verb": "有 {1} 的地方：任何 {2}",
             "named": "目标提到标签的多少",

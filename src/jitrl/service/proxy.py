@@ -176,7 +176,7 @@ def app(
             failed = bool(extra.failed)
         episode.note(lambda seen: interface.see(seen, asked, made_of))
         said = {"x-jitrl-decision": choice.decision} if choice.decision.isascii() else {}
-        said["x-jitrl-turned"] = str(int(made_of is not first))
+        said["x-jitrl-changed"] = str(int(made_of is not first))
         if failed:
             said["x-jitrl-degraded"] = "1"
         return _answered(made_of, asked, interface, said)

@@ -54,7 +54,7 @@ STATIC, ARGMAX, JITRL = "static", "static, argmax", "jitrl"
 """The arms; ``static`` samples from the prior, as JitRL's correction is one of that prior."""
 
 _TEMPLATES = ("find:list", "find:narrow", "reports:uses")
-_TRIED = 12  # turned decisions among which the one to be explained is looked for
+_TRIED = 12  # changed decisions among which the one to be explained is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ def _scores(
 
 
 def turning_point(plan: Plan) -> Explanation | None:
-    """A decision that memory turned round: the first one that one earlier episode decided.
+    """A decision that memory changed: the first one that one earlier episode decided.
 
     Of the decisions in which returns outweighed the model, in an episode that succeeded, for an
     action that had been taken in this very state.

@@ -1,4 +1,4 @@
-"""Checks of what the memory does to success: by kind of task, by choice turned round, at all."""
+"""Checks of what the memory does to success: by kind of task, by changed choice, at all."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def families(case: Case) -> Finding:
 
 
 def _involved(case: Case, worse: Collection[str]) -> dict[str, Any]:
-    """The rows that turned most choices round in these kinds, of the memory that has most."""
+    """The rows that changed most choices in these kinds, of the memory that has most."""
     most: dict[str, Any] = {"file": None, "rows": [], "episodes": []}
     top = 0
     for journal in case.journals:
@@ -83,7 +83,7 @@ def _involved(case: Case, worse: Collection[str]) -> dict[str, Any]:
 
 
 def flips(case: Case) -> Finding:
-    """Choices that the memory turned round, and how episodes with such choices ended.
+    """Choices that the memory changed, and how episodes with such choices ended.
 
     Compared within each task: an easy task may be one where the memory never differs.
     """

@@ -118,7 +118,7 @@ def memory_only(case: Case) -> Finding:
 
 
 def prior_wins(case: Case) -> Finding:
-    """Whether the memory ever turns a choice round."""
+    """Whether the memory ever changes a choice."""
     given = [c for c in _given(case) if c.options > 1]
     if len(given) < FEWEST_DECISIONS:
         return unknown(len(given))

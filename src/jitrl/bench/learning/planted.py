@@ -1,4 +1,4 @@
-"""How far single rows can turn a decision: planted ones should not, honest ones should.
+"""How far single rows can change a decision: planted ones should not, honest ones should.
 
 One page, some actions, a frozen prior. What happened there is learned through the agent's own
 ``learn``, as whole episodes: two steps that pay nothing lead to the page, and what is done there
@@ -99,7 +99,7 @@ def measure(
 
 
 def run(case: Case, tell: Tell = silent) -> Turned:
-    """How often the choice turned in one case."""
+    """How often the choice changed in one case."""
     turns = _is_righted if case.gap else _is_turned
     turned = sum(turns(case, trial) for trial in told(range(case.trials), tell))
     name = f"gap {case.gap:g}" if case.gap else f"{case.rows} planted, basis {case.basis}"
@@ -150,7 +150,7 @@ class Page:
 
 
 def _is_turned(case: Case, trial: int) -> bool:
-    """Whether rows of +3 from one source turn a decision against clear evidence.
+    """Whether rows of +3 from one source change a decision against clear evidence.
 
     3 to 8 actions, prior logits of sd 1.5; every action was tried in 3 to 6 honest episodes, of
     which those of one action paid 1 and all others 0. The rows are planted on a wrong action. Of

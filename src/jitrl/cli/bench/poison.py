@@ -1,4 +1,4 @@
-"""`jitrl bench poison`: how far planted rows turn decisions, with admission and without."""
+"""`jitrl bench poison`: how far planted rows change decisions, with admission and without."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def poison(
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Memories of each case.")] = 200,
     asked: Annotated[int, typer.Option(min=1, help="Decisions of each memory.")] = 5,
-    most_turned: Annotated[
+    most_changed: Annotated[
         float | None,
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Exit 1 if, with admission on, one source turns a larger share of decisions, a "
+            help="Exit 1 if, with admission on, one source changes a larger share of decisions, a "
             "forged basis is not refused, or a rollback is not exact.",
         ),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     json: JSON = False,
 ) -> None:
-    """Plant rows on wrong actions, and count the decisions that they turn.
+    """Plant rows on wrong actions, and count the decisions that they change.
 
     Each memory is rolled back after each attack, and the decisions are compared bit for bit.
     """
@@ -60,7 +60,7 @@ def poison(
     _show(found, named)
     if json:
         emit(plain({"schema": SCHEMA, "machine": machine.facts(), "results": found}))
-    if most_turned is not None and (broken := _broken(found, most_turned)):
+    if most_changed is not None and (broken := _broken(found, most_changed)):
         for said in broken:
             tell(said, style="red")
         raise typer.Exit(1)
@@ -76,8 +76,8 @@ def _show(found: Sequence[Poisoned], presets: Sequence[str]) -> None:
         shown.add(evidence, attack, *cells)
     people().print(shown)
     people().print(
-        f"Share of {found[0].decisions} decisions that turned, with admission off and on. Exactly "
-        f"as before after the rollback: {min(f.identical for f in found):.1%} at least.",
+        f"Share of {found[0].decisions} decisions that they changed, with admission off and on. "
+        f"Exactly as before after the rollback: {min(f.identical for f in found):.1%} at least.",
         style="dim",
     )
 
@@ -95,5 +95,5 @@ def _broken(found: Sequence[Poisoned], most: float) -> list[str]:
             said.append(f"{at}: {1 - f.refused:.1%} of the outcomes were not refused")
         is_one = not f.attack.startswith("ten sources")
         if is_one and f.turned > most:
-            said.append(f"{at}: {f.turned:.1%} of decisions turned, at most {most:.1%} may")
+            said.append(f"{at}: {f.turned:.1%} of decisions changed, at most {most:.1%} may")
     return said

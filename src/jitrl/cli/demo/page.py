@@ -25,7 +25,7 @@ _SHOWN = 6  # candidates of the decision
 def decision(
     turning: Explanation | None, rule: UpdateRule, words: Words, lang: tables.Language
 ) -> list[page.Section]:
-    """The decision that memory turned round, for the report."""
+    """The decision that memory changed, for the report."""
     if turning is None:
         return [page.Section(words.turned, (words.unturned,))]
     names = explain_words.LANGUAGES[lang]

@@ -65,8 +65,8 @@ ENGLISH = Words(
     unseen="First attempt at {n} tasks never seen before",
     told="jitrl {ours:.3f}, static {base:.3f}: {difference}, {verdict}. The memory holds other "
     "tasks only; what it adds is how those were solved.",
-    turned="One decision that memory turned round",
-    unturned="Memory turned no decision of a solved task round.",
+    turned="One decision that memory changed",
+    unturned="Memory changed no decision of a solved task.",
     own="Your own agent, in ten lines",
     files="report   {page}\nmore     jitrl explain {folder} --changed",
     took="{seconds:.0f} s in all.",

@@ -1,4 +1,4 @@
-"""`jitrl explain`: why a decision fell as it did, and what would have turned it."""
+"""`jitrl explain`: why a decision fell as it did, and what would have changed it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def explain(
         ),
     ] = "",
     changed: Annotated[
-        bool, typer.Option("--changed", help="List the decisions that the memory turned round.")
+        bool, typer.Option("--changed", help="List the decisions that the memory changed.")
     ] = False,
     limit: Annotated[int, typer.Option(min=1, help="Newest decisions that --changed lists.")] = 20,
     seed: Annotated[

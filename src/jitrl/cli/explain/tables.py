@@ -1,4 +1,4 @@
-"""Explanations for people: the decisions that a memory turned round, and the numbers of one."""
+"""Explanations for people: the decisions that a memory changed, and the numbers of one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINES = 8  # of each table
 
 
 def changes(found: Sequence[views.Turned], words: Words) -> RenderableType:
-    """A table of decisions that were turned round."""
+    """A table of decisions that the memory changed."""
     if not found:
         return Text(words.none)
     heads = (words.decision, words.choice, words.model, words.why)

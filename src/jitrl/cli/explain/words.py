@@ -83,7 +83,7 @@ ENGLISH = Words(
     advised="the model, told {0} rules",
     memory="with its memory",
     shadow="shadow: took {0}; the memory would take {1}",
-    turned="turned round",
+    turned="changed by the memory",
     same="the same",
     because={
         "returns": "Returns of earlier episodes outweighed the model.",
@@ -105,16 +105,16 @@ ENGLISH = Words(
     done_here="taken",
     candidate="candidate",
     prior="p before",
-    visits="tries",
+    visits="visits",
     q="q",
-    returns="by A",
-    bonus="new/repeat",
+    returns="by returns",
+    bonus="by exploration",
     logits="z → z'",
     after="p after",
-    note="tries: in all the states below together; below, in one of them. q: return expected of "
-    "it; V here is {value:.3f}. by A: nats for A = q − V. new/repeat: nats for what is "
-    "untried here, off for what this episode did already{nudged}. z: the model's logit{base}; "
-    "z' = z + by A + new/repeat{others}.",
+    note="visits: in all the states below together; below, in one of them. q: return expected of "
+    "it; V here is {value:.3f}. by returns: nats for the advantage A = q − V. by exploration: nats "
+    "for what is untried here, off for what this episode did already{nudged}. z: the model's "
+    "logit{base}; z' = z + by returns + by exploration{others}.",
     nudged=", and what untrusted rows nudge",
     base=", as the rule takes it",
     share="As little was seen here, {share:.0%} of what returns, novelty and repeats can add is "
@@ -130,7 +130,7 @@ ENGLISH = Words(
     silenced="{0} more rows near by had no say: their source had its vote already.",
     more="… {0} more",
     neighbors="What the memory holds of states like this one",
-    similarity="similar",
+    similarity="similarity",
     weight="weight",
     returned="return",
     rows="rows",
@@ -147,7 +147,7 @@ ENGLISH = Words(
     model="model alone",
     why="because of",
     causes={"returns": "returns", "exploration": "exploration", "lessons": "other tasks"},
-    none="no decision was turned round",
+    none="no decision was changed by the memory",
     rules="Rules that spoke here",
     rules_note="chance: that it would be told in this episode. effect: mean score told minus held "
     "out, with 90% bounds that hold at every look, as known now.",
@@ -178,7 +178,7 @@ CHINESE = Words(
     silent="记忆没有参与：{0}。",
     reasons={
         "empty": "没有相似的记忆",
-        "holdout": "本回合为留出对照",
+        "holdout": "本回合被留出",
         "static": "该智能体没有记忆",
         "weights": "改为训练权重",
         "degraded": "未能询问记忆，或未能及时得到回答",
@@ -190,16 +190,16 @@ CHINESE = Words(
     done_here="已采用",
     candidate="候选动作",
     prior="之前概率",
-    visits="尝试",
+    visits="访问次数",
     q="q",
-    returns="由 A",
-    bonus="新/重复",
+    returns="由回报",
+    bonus="由探索",
     logits="z → z'",
     after="之后概率",
-    note="尝试：上表为下列各状态之和，下表为单个状态。q：预期回报；此处 V 为 {value:.3f}。"
-    "由 A：A = q − V 带来的加减分（奈特）。新/重复：未试过的动作加分，"
-    "本回合已做过的减分（奈特）{nudged}。z：模型的 logit{base}；z' = z + 由 A + 新/重复{others}。",
-    nudged="，以及未受信任的行的轻推",
+    note="访问次数：上表为下列各状态之和，下表为单个状态。q：预期回报；此处 V 为 {value:.3f}。"
+    "由回报：优势 A = q − V 带来的加减分（奈特）。由探索：未试过的动作加分，"
+    "本回合已做过的减分（奈特）{nudged}。z：模型的 logit{base}；z' = z + 由回报 + 由探索{others}。",
+    nudged="，以及不可信的行的轻推",
     base="（按规则换算后）",
     share="这里经历还少，回报、新颖性和重复所能加减的只计入 {share:.0%}（warmup {warmup:g}）。",
     cap="加到 z 上的总量按比例缩小，使与模型的 KL 不超过 {cap:g} 奈特（kl_cap）。",

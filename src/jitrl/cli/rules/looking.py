@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from shlex import quote
 from typing import Annotated
@@ -135,7 +135,7 @@ def show(
     note(words.since.format(status=status, reason=found.reason or words.no_reason))
     note(words.born.format(day=_day(found.created), entry=found.entry))
     note(words.shown.format(bounds=seen.bounds) if seen.bounds else words.nothing)
-    people().print(_sides(seen, uses, words))
+    people().print(_arms(seen, uses, words))
     note(words.steps, style="dim")
     if seen.is_beyond:
         note(words.beyond, style="dim")
@@ -194,24 +194,24 @@ def why(
         note(words.attempt.format(file=quote(file)), style="dim")
 
 
-def _sides(seen: Shown, uses: Iterable[ScoredUse], words: Words) -> Listing:
-    """What came of the episodes that were told the rule, and of those in which it was held out."""
+def _arms(seen: Shown, uses: Iterable[ScoredUse], words: Words) -> Listing:
+    """A line on the episodes that were told the rule, and one on those where it was held out."""
     counts, listed = seen.counts, figures("", *words.figures)
-    for label, is_told, *numbers in (
-        (
-            *(words.told, True, counts.uses, counts.wins),
-            *(seen.occasions, seen.obeyed, seen.unknown),
-        ),
-        (
-            *(words.held, False, counts.held, counts.held_wins),
-            *(seen.held_occasions, seen.held_obeyed, seen.held_unknown),
-        ),
-    ):
-        scores = [one.score for one in uses if one.use.told is is_told]
-        mean = f"{sum(scores) / len(scores):.2f}" if scores else ""
-        n, wins, *steps = map(str, numbers)
-        listed.add(str(label), n, wins, mean, *steps)
+    scores: dict[bool, list[float]] = {True: [], False: []}
+    for one in uses:
+        scores[one.use.told].append(one.score)
+    told = counts.uses, counts.wins, _mean(scores[True])
+    held = counts.held, counts.held_wins, _mean(scores[False])
+    steps = seen.occasions, seen.obeyed, seen.unknown
+    held_steps = seen.held_occasions, seen.held_obeyed, seen.held_unknown
+    listed.add(words.told, *map(str, (*told, *steps)))
+    listed.add(words.held, *map(str, (*held, *held_steps)))
     return listed
+
+
+def _mean(scores: Sequence[float]) -> str:
+    """The mean score; "" where there is none."""
+    return f"{sum(scores) / len(scores):.2f}" if scores else ""
 
 
 def _obeyed(seen: Shown, words: Words) -> str:

@@ -100,7 +100,8 @@ def _parameter(name: str, kind: Any, default: Any, option: str, said: str) -> in
 def _help(group: str, name: str) -> str:
     default = config.default(group, name)
     said = config.describe(group, name)
-    return f"{said} (default: {default})" if isinstance(default, str | int | float) else said
+    is_said = isinstance(default, str | int | float) and default != ""
+    return f"{said} (default: {default})" if is_said else said
 
 
 def merge(flags: Flags, items: Sequence[str], origin: str) -> None:

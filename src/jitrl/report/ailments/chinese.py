@@ -7,7 +7,7 @@ from jitrl.report.ailments.words import Ailment, Said, Words
 
 _WEIGHTS = "所加修正中位数：最好与最差相差 {push:.1f} 奈特；模型自己的相差 {spread:.1f}"
 _SHARES = (
-    "占回答的 {calls:.0%}[[，词元的 {tokens:.0%}]][[，费用的 {dollars:.0%}]]"
+    "占回答的 {calls:.0%}[[，词元的 {tokens:.0%}]][[，花费的 {dollars:.0%}]]"
     "（回答数：行动 {act}，评判 {judge}，学习 {learn}）"
 )
 _MIXED = "不止一种的作用域：{scopes} 个[[：{values}]]"
@@ -35,7 +35,7 @@ CHINESE = Words(
     nothing="没有要改的",
     joint="；",
     stop="。",
-    terms={"first attempts": "最初的尝试", "holdout": "对照回合"},
+    terms={"first attempts": "最初的尝试", "holdout": "留出的回合"},
     checks={
         "spread": Said(
             "分数有别",
@@ -46,14 +46,14 @@ CHINESE = Words(
                     "用对结果的检查来评分，每一部分各占一份（评估器 checks）。",
                 ),
                 "verdicts": Ailment(
-                    "几乎所有回合得到同样的判定。",
+                    "几乎所有回合得到同样的评判。",
                     "按完成的部分给分（评估器 checks）：全都一样失败时，无从比较。",
                 ),
             },
         ),
         "curve": Said(
             "越来越好",
-            "最后 {ends} 次尝试减最初 {ends} 次：{mean:+.2f}[[ {interval}]]；平均分 {level:.2f}",
+            "最后 {ends} 次尝试减最初 {ends} 次：{mean:+.2f}[[ {interval}]]；平均得分 {level:.2f}",
             {
                 "": Ailment(
                     "最后的尝试并不比最初的好。",
@@ -85,9 +85,9 @@ CHINESE = Words(
         ),
         "effect": Said(
             "效果可知",
-            "[[{held} 个回合留作对照，也没有 static 的运行]]"
+            "[[留出了 {held} 个回合，也没有 static 的运行]]"
             "[[有记忆减 {against}：{mean:+.2f}]][[ {interval}]]"
-            "[[（对照 {held_out} 个）]]",
+            "[[（留出 {held_out} 个）]]",
             {
                 "off": Ailment(
                     "没有可对照的，因此无从知道效果。",
@@ -114,7 +114,7 @@ CHINESE = Words(
             {
                 "rows": Ailment(
                     "无论总体好坏，它害了其中几类任务。",
-                    "撤下改变它们选择最多的行，再测一次："
+                    "撤回改变它们选择最多的行，再测一次："
                     "jitrl memory quarantine {file:sh}[[ --memory {memory:sh}]] {rows:rows} "
                     "--reason harm",
                 ),
@@ -125,8 +125,8 @@ CHINESE = Words(
             },
         ),
         "flips": Said(
-            "被改变的选择",
-            "{decisions} 个决策中有 {turned} 个被改变（{share:.0%}）[[：{why}]]"
+            "被记忆改变的选择",
+            "{decisions} 个决策中有 {turned} 个被记忆改变（{share:.0%}）[[：{why}]]"
             "[[；这些回合减同一任务的其他回合：{mean:+.2f}]][[ {interval}]]",
             {
                 "": Ailment(
@@ -281,7 +281,7 @@ CHINESE = Words(
             },
         ),
         "unscored": Said(
-            "没有评分",
+            "未评分",
             "{unscored} 个回合无法评分（{share:.0%}）[[：{reasons}]]",
             {
                 "": Ailment(

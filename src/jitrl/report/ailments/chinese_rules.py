@@ -10,18 +10,18 @@ CHINESE: Mapping[str, Said] = {
     "rules-more": Said(
         "规则的条数",
         "[[与 {arms} 相比]][[每多告知一条：{mean:+.2f}]]"
-        "[[ {interval}]][[；按告知条数的平均分：{by}]]",
+        "[[ {interval}]][[；按告知条数的平均得分：{by}]]",
         {
             "arms": Ailment(
                 "规则越多，结果越差。",
                 "最多告知 {best} 条：--agent-options told={best}。",
             ),
             "": Ailment(
-                "告知的规则越多，结局越差。",
+                "告知的规则越多，结果越差。",
                 "少告知一些：--agent-options told={fewer}。",
             ),
             "own agent": Ailment(
-                "告知的规则越多，结局越差。",
+                "告知的规则越多，结果越差。",
                 "少告知一些：在 jitrl.toml 的 [rules] 里写 told = {fewer}。",
             ),
         },
@@ -81,7 +81,7 @@ CHINESE: Mapping[str, Said] = {
         },
     ),
     "rules-conflict": Said(
-        "规则相抵触",
+        "规则相矛盾",
         "{n} 条规则里有 {pairs} 对说的是同一情形，却不能同时照做[[；条件都曾满足的：{held}]]",
         {
             "": Ailment(

@@ -63,12 +63,12 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "The last attempts are no better than the first.",
-                    "See which choices the memory turns round, and why: jitrl explain "
+                    "See which choices the memory changes, and why: jitrl explain "
                     "{file:sh}[[ --memory {memory:sh}]] --changed",
                 ),
                 "unturned": Ailment(
                     "The last attempts are no better than the first.",
-                    "Mend the other findings first: the memory never turned a choice.",
+                    "Mend the other findings first: the memory never changed a choice.",
                 ),
                 "rules": Ailment(
                     "The last attempts are no better than the first.",
@@ -123,7 +123,7 @@ ENGLISH = Words(
             {
                 "rows": Ailment(
                     "Good or not in sum, it harms some kinds of task.",
-                    "Take back the rows that turned most of their choices, and measure again: "
+                    "Take back the rows that changed most of their choices, and measure again: "
                     "jitrl memory quarantine {file:sh}[[ --memory {memory:sh}]] {rows:rows} "
                     "--reason harm",
                 ),
@@ -134,12 +134,12 @@ ENGLISH = Words(
             },
         ),
         "flips": Said(
-            "choices turned",
-            "turned round: {turned} of {decisions} decisions ({share:.0%})[[: {why}]]"
+            "choices changed",
+            "changed by the memory: {turned} of {decisions} decisions ({share:.0%})[[: {why}]]"
             "[[; their episodes minus the others of the same task: {mean:+.2f}]][[ {interval}]]",
             {
                 "": Ailment(
-                    "Episodes in which the memory turned a choice end worse.",
+                    "Episodes in which the memory changed a choice end worse.",
                     "Let it weigh half as much: memory.rule.beta = {half:g}.",
                 ),
             },
@@ -229,14 +229,14 @@ ENGLISH = Words(
         ),
         "prior-wins": Said(
             "memory is heard",
-            f"{{turned}} choices turned round; {_WEIGHTS}",
+            f"{{turned}} choices changed by the memory; {_WEIGHTS}",
             {
                 "": Ailment(
-                    "The memory never turns a choice: the model's logits always win.",
+                    "The memory never changes a choice: the model's logits always win.",
                     "Raise memory.rule.beta above the model's spread, {spread:.1f} nats.",
                 ),
                 "silent": Ailment(
-                    "The memory never turns a choice: to it, all actions are worth the same.",
+                    "The memory never changes a choice: to it, all actions are worth the same.",
                     "Mend the scores first; as long as all returns are alike, nothing is added.",
                 ),
             },

@@ -95,7 +95,7 @@ def one(asked: Asked) -> Shown:
 
 
 def influenced(asked: Asked) -> Shown:
-    """The decisions that a row turned round."""
+    """The decisions that a row changed."""
     id = asked.whole("id")
     job = _replayed(asked, (id,))
     return Shown("influence_part.html", {"job": job, "id": id}, is_part=True)

@@ -5,7 +5,7 @@ SAID: dict[str, tuple[str, str]] = {
     "memory.lead": (
         "Rows: {active:,} active, {quarantined:,} in quarantine, {retired:,} retired; "
         "version {version}.",
-        "有效 {active:,} 行，隔离 {quarantined:,} 行，撤下 {retired:,} 行；版本 {version}。",
+        "有效 {active:,} 行，已隔离 {quarantined:,} 行，已撤下 {retired:,} 行；版本 {version}。",
     ),
     "memory.found": ("Rows that fit: {n:,}", "符合的行：{n:,}"),
     "memory.none": ("No row fits.", "没有符合的行。"),
@@ -43,7 +43,7 @@ SAID: dict[str, tuple[str, str]] = {
     "row.from_step": ("Step {n} of", "第 {n} 步，属于"),
     "row.by": ("Judged by {evaluator},", "评估器 {evaluator}，"),
     "row.on": ("on the basis of: {basis}", "依据：{basis}"),
-    "row.answerable": ("answerable: {who}", "责任人：{who}"),
+    "row.answerable": ("answerable: {who}", "负责人：{who}"),
     "row.source": ("Source", "来源"),
     "row.of_source": ("active rows of it: {n:,}", "其有效行：{n:,}"),
     "row.change.append": ("Learned", "学到"),
@@ -52,7 +52,7 @@ SAID: dict[str, tuple[str, str]] = {
     "row.change.retire": ("Retired", "撤下"),
     "row.change.rules": ("Rules changed", "规则变更"),
     "row.in_version": ("in version {version},", "于版本 {version}，"),
-    "row.others": ("Other rows of this step, by other judgments:", "该步按其他判定得到的行："),
+    "row.others": ("Other rows of this step, by other judgments:", "该步按其他评判得到的行："),
     "row.rules": ("Rules that rest on its episode", "依据该回合的规则"),
     "row.influence": ("Which decisions did it change?", "它改变了哪些决策？"),
     "row.influence_note": (

@@ -3,7 +3,7 @@
 SAID: dict[str, tuple[str, str]] = {
     "reason.empty": ("nothing like it is remembered", "没有相似的记忆"),
     "reason.off": ("scores are off", "分数修正已关闭"),
-    "reason.holdout": ("this episode is held out", "本回合为留出对照"),
+    "reason.holdout": ("this episode is held out", "本回合被留出"),
     "reason.static": ("the agent has none", "该智能体没有记忆"),
     "reason.degraded": (
         "it could not be asked, or not in time",
@@ -47,7 +47,7 @@ SAID: dict[str, tuple[str, str]] = {
     ),
     "decisions.none_told": (
         "No decision here was made with a rule in the prompt.",
-        "这里没有在提示中告知规则的决策。",
+        "这里没有在提示词中告知规则的决策。",
     ),
     "decisions.none_all": ("No decision is journaled here.", "这里没有记录任何决策。"),
     "decision.title": ("Why this choice?", "为什么这样选？"),
@@ -84,7 +84,7 @@ SAID: dict[str, tuple[str, str]] = {
     "decision.rules_note": (
         "Told: whether it stood in the prompt of this step, by a draw for the episode; what is "
         "held out is known to nobody but this record. The effect is what is known now.",
-        "告知：它是否出现在这一步的提示中，由本回合的抽签决定；被留出的规则只见于此记录。"
+        "告知：它是否出现在这一步的提示词中，由本回合的抽签决定；被留出的规则只见于此记录。"
         "效果按现在所知。",
     ),
     "decision.rule_told": ("told", "告知"),
@@ -229,7 +229,7 @@ SAID: dict[str, tuple[str, str]] = {
     "episodes.basis": ("basis", "依据"),
     "episodes.rows": ("rows", "行"),
     "episodes.ended": ("finished", "结束时间"),
-    "episodes.held": ("held out", "留出对照"),
+    "episodes.held": ("held out", "留出"),
     "episodes.unscored": ("not scored", "未评分"),
     "episodes.retired": ("{n} retired", "{n} 行已撤下"),
     "episodes.none": ("No episode fits.", "没有符合的回合。"),
@@ -285,7 +285,7 @@ SAID: dict[str, tuple[str, str]] = {
         "No outcome was told; the step rewards are all there is.",
         "没有告知结果；只有各步的奖励。",
     ),
-    "episode.retired": ("Retired rows of earlier judgments: {n}", "先前判定的已撤下行：{n}"),
+    "episode.retired": ("Retired rows of earlier judgments: {n}", "先前评判的已撤下行：{n}"),
     "episode.judgment": ("What the evaluator noted", "评估器的记录"),
     "episode.no_info": ("Nothing beside the rewards.", "除奖励外无其他记录。"),
     "episode.rules": ("Rules", "规则"),

@@ -21,7 +21,7 @@ SAID: dict[str, tuple[str, str]] = {
     "tab.memory": ("Memory", "记忆"),
     "tab.rules": ("Rules", "规则"),
     "tab.evaluator": ("Evaluator", "评估器"),
-    "tab.cost": ("Cost", "开销"),
+    "tab.cost": ("Cost", "花费"),
     "tab.doctor": ("Doctor", "诊断"),
     "size.episodes": ("episodes", "回合"),
     "size.rows": ("rows", "行"),
@@ -35,7 +35,7 @@ SAID: dict[str, tuple[str, str]] = {
     "filter.show": ("show", "显示"),
     "filter.any": ("any", "不限"),
     "filter.apply": ("Filter", "筛选"),
-    "filter.clear": ("Clear", "清除"),
+    "filter.clear": ("Clear", "清空"),
     "filter.task": ("task begins with", "任务名开头"),
     "filter.scope": ("scope", "作用域"),
     "filter.status": ("status", "状态"),
@@ -49,7 +49,7 @@ SAID: dict[str, tuple[str, str]] = {
     "wait.progress": ("{done:,} of {total:,}", "{done:,} / {total:,}"),
     "problem.title": ("This cannot be shown", "无法显示"),
     "missing.title": ("There is no such page", "没有这个页面"),
-    "missing.said": ("The address is not one of this dashboard.", "该地址不属于本面板。"),
+    "missing.said": ("The address is not one of this dashboard.", "该地址不属于本仪表盘。"),
     "denied.title": ("This page is not open to you", "此页面未对您开放"),
     "denied.said": (
         "Open the address that `jitrl ui` printed; it works once. Start `jitrl ui` again for "
@@ -92,8 +92,8 @@ SAID: dict[str, tuple[str, str]] = {
     "curve.up_to": ("episodes up to", "累计回合至"),
     "curve.score": ("mean score", "平均得分"),
     "curve.with": ("with memory", "使用记忆"),
-    "curve.held": ("held out", "留出对照"),
-    "curve.held_base": ("held-out episodes", "留出对照的回合"),
+    "curve.held": ("held out", "留出"),
+    "curve.held_base": ("held-out episodes", "留出的回合"),
     "curve.with_name": ("With the memory", "使用记忆"),
     "curve.drawn": (
         "Learning curve of {n} episodes; the numbers are in the table below.",
@@ -128,7 +128,7 @@ SAID: dict[str, tuple[str, str]] = {
     "curve.none_held": (
         "Nothing is held out, so the effect of the memory cannot be known. Set "
         "memory.holdout (0.1, say): that share of episodes then acts without it.",
-        "没有留出对照回合，因此无法得知记忆的效果。请设置 memory.holdout（例如 0.1）：这一比"
+        "没有留出任何回合，因此无法得知记忆的效果。请设置 memory.holdout（例如 0.1）：这一比"
         "例的回合将不使用记忆。",
     ),
     "curve.alone": (
@@ -153,7 +153,7 @@ SAID: dict[str, tuple[str, str]] = {
         "{verdict} than held-out episodes, by episodes, not by tasks: {mean:+.3f} {ends}; "
         "episodes with it: {ours}, held out: {held} (tasks in both groups: {tasks}, and 6 are "
         "needed to go by tasks).",
-        "与留出对照的回合相比{verdict}（按回合而非按任务）：{mean:+.3f} {ends}；使用记忆的回合 "
+        "与留出的回合相比{verdict}（按回合而非按任务）：{mean:+.3f} {ends}；使用记忆的回合 "
         "{ours} 个，留出的回合 {held} 个（两组都有的任务：{tasks} 个，按任务比较至少需 6 个）。",
     ),
     "curve.both_alike": (

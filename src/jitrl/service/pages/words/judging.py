@@ -5,9 +5,9 @@ SAID: dict[str, tuple[str, str]] = {
     "evaluator.lead": (
         "Stored judgments beside the outcomes and labels that the journal holds; nobody is "
         "asked again.",
-        "把已存的判定与日志中的结果和标注对照；不再重新评判。",
+        "把已存的评判与日志中的结果和标注对照；不再重新评判。",
     ),
-    "evaluator.waiting": ("Reading the judgments:", "正在读取判定："),
+    "evaluator.waiting": ("Reading the judgments:", "正在读取评判："),
     "evaluator.none": ("No finished episode is judged yet.", "还没有已评判的回合。"),
     "evaluator.unscored": ("not scored", "未评分"),
     "evaluator.spread": ("sums of rewards", "奖励总和"),
@@ -18,7 +18,7 @@ SAID: dict[str, tuple[str, str]] = {
         "It does not discriminate: all sums are about the same.",
         "它没有区分度：所有总和几乎相同。",
     ),
-    "evaluator.truth": ("Verdicts beside the truth", "判定与事实对照"),
+    "evaluator.truth": ("Verdicts beside the truth", "评判与事实对照"),
     "evaluator.true": ("in truth", "事实"),
     "evaluator.is.success": ("success", "成功"),
     "evaluator.is.failure": ("failure", "失败"),
@@ -55,7 +55,7 @@ SAID: dict[str, tuple[str, str]] = {
     "phase.act": ("acting", "行动"),
     "phase.judge": ("judging", "评判"),
     "phase.learn": ("learning", "学习"),
-    "cost.title": ("What it costs", "开销"),
+    "cost.title": ("What it costs", "花费"),
     "cost.none": (
         "There is no ledger here. A run keeps one; so does a memory whose evaluator asks a model.",
         "这里没有账本。运行会记账；评估器需要模型的记忆也会。",

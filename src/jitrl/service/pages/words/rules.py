@@ -3,7 +3,7 @@
 SAID: dict[str, tuple[str, str]] = {
     "rule_status.candidate": ("candidate", "候选"),
     "rule_status.active": ("active", "在用"),
-    "rule_status.retired": ("retired", "停用"),
+    "rule_status.retired": ("retired", "已停用"),
     "rule_status.quarantined": ("quarantined", "已隔离"),
     "rules.title": ("Rules, and what each is worth", "规则及其价值"),
     "rules.empty": (
@@ -48,7 +48,7 @@ SAID: dict[str, tuple[str, str]] = {
     "rule.more_evidence": ("more evidence", "新增证据"),
     "rule.entities": ("key words", "关键词"),
     "rule.any_goal": ("any goal", "任何目标"),
-    "rule.since": ("in the book since", "收录时间"),
+    "rule.since": ("in the book since", "进入手册"),
     "rule.episodes": ("episodes", "回合"),
     "rule.wins": ("wins", "获胜"),
     "rule.held_steps": ("condition held", "条件成立"),

@@ -15,7 +15,7 @@ SAID: dict[str, tuple[str, str]] = {
         "Chance of the action once the memory has had its say.",
         "记忆参与之后该动作的概率。",
     ),
-    "term.visits": ("visits", "次数"),
+    "term.visits": ("visits", "访问次数"),
     "term.visits.is": (
         "How many remembered steps in states like this one took the action.",
         "在与此相似的状态中，记忆里有多少步采用了该动作。",
@@ -78,9 +78,9 @@ SAID: dict[str, tuple[str, str]] = {
     "term.weight.is": (
         "The neighbor's share in V. Nearer states and more visits count more; what is not "
         "trusted has none.",
-        "该邻居在 V 中所占的份额。越相似、次数越多，份额越大；不可信的没有份额。",
+        "该邻居在 V 中所占的份额。越相似、访问次数越多，份额越大；不可信的没有份额。",
     ),
-    "term.nudge": ("nudges only", "仅微调"),
+    "term.nudge": ("nudges only", "只轻推"),
     "term.nudge.is": (
         "Its basis is not trusted, so all rows of one source together move a logit a little "
         "at most.",
@@ -115,9 +115,9 @@ SAID: dict[str, tuple[str, str]] = {
     "term.basis.is": (
         "What an outcome rests on. A test, a check of the end state and a person are trusted; "
         "all else may only nudge.",
-        "结果所依据的东西。测试、最终状态检查与人工是可信的；其余只能微调。",
+        "结果所依据的东西。测试、最终状态检查与人工是可信的；其余只能轻推。",
     ),
-    "term.held": ("held out", "留出对照"),
+    "term.held": ("held out", "留出"),
     "term.held.is": (
         "An episode that acts without memory on purpose, drawn by chance, so that the gain "
         "can be measured.",
@@ -127,11 +127,6 @@ SAID: dict[str, tuple[str, str]] = {
     "term.changed.is": (
         "The memory's choice is not the one that the model alone would have made.",
         "记忆的选择不同于模型单独会作的选择。",
-    ),
-    "term.turned": ("turned round", "被改变的选择"),
-    "term.turned.is": (
-        "Of a choice: changed by the memory, so not what the model alone would have done.",
-        "指选择：被记忆改变，不是模型单独会做的。",
     ),
     "term.success": ("succeeded", "成功"),
     "term.success.is": (
@@ -196,7 +191,7 @@ SAID: dict[str, tuple[str, str]] = {
     "term.rule_told.is": (
         "Episodes whose prompt had the rule. Which ones is drawn by chance, so that the "
         "effect can be measured.",
-        "提示中含有该规则的回合。由抽签决定是哪些，以便衡量效果。",
+        "提示词中含有该规则的回合。由抽签决定是哪些，以便衡量效果。",
     ),
     "term.rule_held": ("held out (rules)", "留出（规则）"),
     "term.rule_held.is": (
@@ -216,9 +211,9 @@ SAID: dict[str, tuple[str, str]] = {
     "term.rule_active": ("active", "在用"),
     "term.rule_active.is": (
         "A rule that was shown to help, its lower bound above 0, or that came in without a test.",
-        "已证明有益（下界大于 0）、或未经检验即收录的规则。",
+        "已证明有益（下界大于 0）、或未经检验即进入手册的规则。",
     ),
-    "term.rule_retired": ("retired (rules)", "停用（规则）"),
+    "term.rule_retired": ("retired (rules)", "已停用（规则）"),
     "term.rule_retired.is": (
         "Told no more: its effect was too low, it was merged into another, or somebody retired "
         "it. It is kept, and can be restored.",
@@ -317,7 +312,7 @@ OF: Mapping[str, tuple[str, ...]] = {
     "evaluator": ("told", "blind", "reward", "kappa", "score"),
     "cost": ("answers", "success"),
     "doctor": (
-        *("turned", "nat", "neighbor", "threshold", "score", "told", "blind", "scope"),
+        *("changed", "nat", "neighbor", "threshold", "score", "told", "blind", "scope"),
         *("scorer", "held", "row", "state", "n", "exploration", "basis", "quarantined"),
     ),
 }

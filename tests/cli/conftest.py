@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from jitrl.cli import main
+from jitrl.cli.shared.output import people
 
 RUN_TESTS = Path(__file__).parents[1] / "run"
 
@@ -33,6 +34,7 @@ def jitrl(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(here)
 
     def call(*args):
+        people.cache_clear()  # a console keeps the width that it was made with
         with pytest.raises(SystemExit) as end:
             main([str(arg) for arg in args])
         out, err = capsys.readouterr()

@@ -17,10 +17,11 @@ from jitrl.models.vectors import FILE as VECTORS
 from jitrl.models.vectors import forget as forget_vectors
 from jitrl.redaction.keyfile import SUFFIX
 from jitrl.redaction.named import BUILT_IN, placeholders
-from jitrl.stores import backup, said
+from jitrl.stores import backup, purge_owed, said
 from jitrl.stores.place import BESIDE
 from jitrl.stores.purge import Removed, purge, scrub
 from jitrl.stores.purge_find import Subject, SubjectKind, Wanted, subject
+from jitrl.stores.purge_owed import Owed, digests
 from jitrl.stores.running import folder_beside, holding, unused
 from jitrl.stores.sqlite import SQLiteStore
 
@@ -107,7 +108,8 @@ def purged(
     if not named:
         raise InputError("nothing is named; give a subject as KIND=VALUE")
     wanted = Wanted.of(named, _as_written(named, store.path))
-    work = _Work(wanted, principal, dry_run)
+    at = "" if store.path == ":memory:" else os.path.realpath(store.path)
+    work = _Work(wanted, principal, dry_run, at, purge_owed.owed(at) if at else Owed())
     files = [work.memory(store, "memory")]
     known = backup.copies(store.path)
     paths = {os.path.realpath(copy.path) for copy in known}
@@ -116,15 +118,14 @@ def purged(
     ]:
         files.append(work.copy(path))
     files += [work.export(c.path, is_deleted=delete_exports) for c in known if c.kind == "export"]
-    if store.path != ":memory:":
-        files += work.running(folder_beside(os.path.realpath(store.path)))
-        files += work.reports(said.file_beside(os.path.realpath(store.path)), files)
-        files += work.answers(_of_answers(store.path, answers), files[0])
-        vectors = Path(os.path.realpath(store.path)).parent / VECTORS
-        if vectors.exists() and any(r.states or r.steps for r in files[0].memories):
-            files.append(work.vectors(vectors))
+    if at:
+        files += work.running(folder_beside(at))
+        files += work.reports(said.file_beside(at))
+        files += work.answers(_of_answers(store.path, answers))
+        files += work.vectors(Path(at).parent / VECTORS)
         if not dry_run:
             backup.forget(store.path, {f.path for f in files if f.state in ("missing", "deleted")})
+            work.settle(files)
     return PurgeReceipt(
         subjects=tuple(
             Named(one.kind, hashlib.sha256(one.value.encode()).hexdigest()) for one in named
@@ -145,17 +146,26 @@ def _as_written(subjects: Iterable[Subject], path: str) -> dict[str, str]:
     return {one.value: text(one.value) for one in subjects}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Work:
-    """The same purge, on one file after another."""
+    """The same purge, on one file after another.
+
+    Attributes:
+        at: The memory file; "" if there is none.
+        owed: What is to be done beside it, also by a purge before that did not come to its end.
+    """
 
     wanted: Wanted
     principal: str
     dry_run: bool
+    at: str
+    owed: Owed
 
     def memory(
         self, store: SQLiteStore, kind: Literal["memory", "backup"], path: str = ""
     ) -> Cleaned:
+        if self.at:
+            self._note(purge(store, self.wanted, principal=self.principal, dry_run=True))
         removed = tuple(purge(store, self.wanted, principal=self.principal, dry_run=self.dry_run))
         why = ""
         if not self.dry_run:
@@ -164,6 +174,32 @@ class _Work:
                 why = "its log is not empty: another process reads an older view; purge again"
             why = why or self._seen(store.path)
         return Cleaned(path or store.path, kind, "left" if why else "clean", why, removed)
+
+    def _note(self, going: Iterable[Removed]) -> None:
+        """Keep what these episodes will leave to be done, before they go."""
+        going = tuple(going)
+        is_named = bool(self.wanted.principals or self.wanted.episodes or self.wanted.tasks)
+        has_steps = any(removed.steps for removed in going)
+        more = Owed(
+            digests(key for removed in going for key in removed.keys),
+            has_steps,
+            time.time() if is_named and has_steps else 0.0,
+        )
+        if more != Owed():
+            self.owed = self.owed.joined(more) if self.dry_run else purge_owed.note(self.at, more)
+
+    def settle(self, files: Iterable[Cleaned]) -> None:
+        """Take off what was done of what is owed."""
+        left = {file.kind for file in files if file.state == "left"}
+        owed = self.owed
+        purge_owed.settle(
+            self.at,
+            Owed(
+                frozenset() if "reports" in left else owed.reports,
+                owed.has_vectors and "vectors" not in left,
+                0.0 if "answers" in left else owed.answers,
+            ),
+        )
 
     def copy(self, path: str) -> Cleaned:
         """A backup: a memory file of its own."""
@@ -190,16 +226,17 @@ class _Work:
             return Cleaned(path, "export", "left", str(error.strerror))
         return Cleaned(path, "export", "deleted")
 
-    def vectors(self, path: Path) -> Cleaned:
+    def vectors(self, path: Path) -> Iterator[Cleaned]:
         """Vectors of texts: made again where they are needed, so all of them go."""
+        if not (self.owed.has_vectors and path.exists()):
+            return
         if self.dry_run:
-            return Cleaned(str(path), "vectors", "left", "all vectors would be made again")
+            yield Cleaned(str(path), "vectors", "left", "all vectors would be made again")
+            return
         try:
-            is_empty = forget_vectors(path)
+            yield _emptied(path, "vectors", 0, forget_vectors(path))
         except StoreError as error:
-            return Cleaned(str(path), "vectors", "left", str(error))
-        why = "" if is_empty else "its log is not empty: another process reads it; purge again"
-        return Cleaned(str(path), "vectors", "clean" if is_empty else "left", why)
+            yield Cleaned(str(path), "vectors", "left", str(error))
 
     def running(self, folder: Path) -> list[Cleaned]:
         """Running episodes that a service keeps: deleted, unless one has them open."""
@@ -211,11 +248,11 @@ class _Work:
         with unused(folder) as is_unused:
             return [_without(path, is_unused) for path in found]
 
-    def reports(self, path: Path, files: Iterable[Cleaned]) -> list[Cleaned]:
+    def reports(self, path: Path) -> list[Cleaned]:
         """What a service remembers of reports with an idempotency key."""
         if not path.exists():
             return []
-        keys = [key for file in files for memory in file.memories for key in memory.keys]
+        keys = self.owed.reports
         try:
             if not (found := said.count(path, self.wanted, keys)):
                 return []
@@ -226,16 +263,15 @@ class _Work:
             return [Cleaned(str(path), "reports", "left", str(error))]
         return [_emptied(path, "reports", found, is_empty)]
 
-    def answers(self, paths: Iterable[Path], memory: Cleaned) -> Iterator[Cleaned]:
+    def answers(self, paths: Iterable[Path]) -> Iterator[Cleaned]:
         """What models were asked: calls that say a text go; whose the others are nobody knows."""
-        is_named = bool(self.wanted.principals or self.wanted.episodes or self.wanted.tasks)
-        is_unsure = is_named and any(removed.steps for removed in memory.memories)
         for path in paths:
-            why = "delete it: it does not say whose prompts it holds" if is_unsure else ""
             try:
                 if not path.exists():
                     yield Cleaned(str(path), "answers", "missing")
                     continue
+                is_unsure = cache.has_before(path, self.owed.answers)
+                why = "delete it: it does not say whose prompts it holds" if is_unsure else ""
                 found = cache.holding(path, self.wanted.says)
                 if self.dry_run:
                     if found or why:
@@ -273,7 +309,11 @@ def _of_answers(memory: str, named: Collection[str | os.PathLike[str]]) -> list[
 
 
 def _emptied(
-    path: Path, kind: Literal["reports", "answers"], found: int, is_empty: bool, why: str = ""
+    path: Path,
+    kind: Literal["reports", "answers", "vectors"],
+    found: int,
+    is_empty: bool,
+    why: str = "",
 ) -> Cleaned:
     why = why if is_empty else "its log is not empty: another process reads it; purge again"
     return Cleaned(str(path), kind, "left" if why else "clean", why, (), found)

@@ -2,17 +2,21 @@
 
 import gc
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import jitrl
 from jitrl.cli import main
+from jitrl.models import vectors
 from jitrl.models.cache import AnswerFile
 from jitrl.models.calls import Answer, Message, Write
 from jitrl.models.scripted import Scripted
 from jitrl.service.desk import Desk
 from jitrl.service.seats import Limits
+from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Prompt
 
 NAME = "Zora Quill"
@@ -142,6 +146,73 @@ def test_prompts_of_a_principal_cannot_be_told_and_the_receipt_says_so(tmp_path,
     (answers,) = (one for one in files if one["kind"] == "answers")
     assert (code, answers["state"]) == (1, "left")
     assert "does not say whose prompts" in answers["why"]
+
+
+DYING = """
+import os, sys
+from jitrl.purging import purged
+from jitrl.stores.sqlite import SQLiteStore
+
+def die(event, args):
+    if event == "sqlite3.connect" and os.fspath(args[0]).endswith(sys.argv[2]):
+        os._exit(9)
+
+with SQLiteStore(sys.argv[1]) as store:
+    sys.addaudithook(die)
+    purged(store, [sys.argv[3]])
+"""
+
+
+def dies(tmp_path, file, subject):
+    """A purge that is killed when it comes to a file beside the memory."""
+    command = [sys.executable, "-c", DYING, str(tmp_path / "shop.db"), file, subject]
+    assert subprocess.run(command, check=False).returncode == 9
+
+
+@pytest.mark.parametrize("subject", ["principal=zora", "task=help", "episode=other"])
+def test_a_purge_that_was_killed_before_the_reports_is_ended_by_the_next(tmp_path, capsys, subject):
+    lived(tmp_path, once="a")
+    lived(tmp_path, "another", "bob", "bob-1", "somebody is here")
+    dies(tmp_path, ".said", "principal=zora")
+    with SQLiteStore(tmp_path / "shop.db", readonly=True) as store:
+        assert [one.key for one in store.summaries()] == ["another"]
+    assert "shop.said" in left(tmp_path)
+    code, files = purge(capsys, tmp_path, subject)
+    assert code == 0
+    reports = [one["entries"] for one in files if one["kind"] == "reports"]
+    assert reports == [2 if subject == "task=help" else 1]
+    assert left(tmp_path) == []
+    assert not list(tmp_path.glob("*.purging*"))
+
+
+class Fixed:
+    """An embedder."""
+
+    name = "fixed"
+
+    def embed(self, texts):
+        return np.ones((len(texts), 1), np.float32)
+
+
+def test_vectors_go_with_the_purge_after_the_one_that_was_killed_before_them(tmp_path, capsys):
+    lived(tmp_path)
+    made = vectors.Remembered(Fixed(), tmp_path / vectors.FILE)
+    made.embed(["of her"])
+    made.close()
+    dies(tmp_path, vectors.FILE, "principal=zora")
+    code, files = purge(capsys, tmp_path, "principal=zora")
+    assert (code, [one["state"] for one in files if one["kind"] == "vectors"]) == (0, ["clean"])
+
+
+def test_a_file_of_answers_counts_as_left_until_it_is_deleted(tmp_path, capsys):
+    lived(tmp_path)
+    asked(tmp_path / "answers.db", f"{NAME} is here")
+    assert purge(capsys, tmp_path, "principal=zora")[0] == 1
+    assert purge(capsys, tmp_path, "principal=zora")[0] == 1
+    (tmp_path / "answers.db").unlink()
+    asked(tmp_path / "answers.db", "asked after the purge")
+    assert purge(capsys, tmp_path, "principal=zora")[0] == 0
+    assert not list(tmp_path.glob("*.purging*"))
 
 
 def test_the_process_that_purges_holds_nothing_of_the_subject(tmp_path):

@@ -97,14 +97,33 @@ def test_nothing_of_a_principal_is_left_in_any_byte(file, tmp_path):
 
 def test_nothing_of_a_text_is_left_and_it_is_found_in_any_writing(file, tmp_path):
     with SQLiteStore(file) as store:
+        planned = purged(store, [f"text={MARK.upper()}"], dry_run=True)
+        assert planned.files[0].memories[0].keys == ("v1", "v2")
         receipt = purged(store, [f"text={MARK.upper()}"])
         assert receipt.is_complete
-        assert receipt.files[0].memories[0].keys == ("v1", "v2")
+        assert receipt.files[0].memories[0].episodes == 2
         again = purged(store, [f"text={MARK}"])
         assert again.is_complete
         assert again.files[0].memories[0].version == 0
     assert MARK.encode() not in everything(tmp_path)
     assert MARK not in json.dumps(repr(receipt))
+
+
+def test_a_receipt_does_not_name_the_episodes_that_went(tmp_path, capsys):
+    """Their keys may hold what was to be forgotten."""
+    file = tmp_path / "m.db"
+    with jitrl.open(file) as memory:
+        play(memory, "refund of Zora Quill")
+        play(memory, "other")
+    named = ("purge", file, "--subject", "episode=refund of Zora Quill", "--json")
+    assert command(*named, "--dry-run") == 0
+    (planned,) = json.loads(capsys.readouterr().out)["files"][0]["memories"]
+    assert planned["keys"] == ["refund of Zora Quill"]
+    assert command(*named) == 0
+    said = capsys.readouterr()
+    assert "Zora" not in said.out + said.err
+    (removed,) = json.loads(said.out)["files"][0]["memories"]
+    assert (removed["episodes"], removed["keys"]) == (1, [])
 
 
 @pytest.mark.parametrize(
@@ -231,7 +250,7 @@ def test_a_text_that_was_hidden_is_purged_by_its_placeholder(tmp_path):
         play(memory, "a1")
         play(memory, "v1", text=f"page of {MARK}")
         receipt = memory.purge(f"text={MARK}")
-        assert receipt.files[0].memories[0].keys == ("v1",)
+        assert receipt.files[0].memories[0].episodes == 1
     assert b"{mail:" not in everything(tmp_path)
 
 

@@ -132,6 +132,16 @@ def holding(path: Path, says: Callable[..., bool]) -> int:
         return len(_said(db, says))
 
 
+def has_before(path: Path, at: float) -> bool:
+    """Whether a call was answered before ``at``, in seconds since 1970.
+
+    Raises:
+        StoreError: If the file cannot be read.
+    """
+    with closing(DataFile(path, _KIND, readonly=True)) as file, file.reading() as db:
+        return db.execute("SELECT 1 FROM answer WHERE at < ? LIMIT 1", (at,)).fetchone() is not None
+
+
 def forget(path: Path, says: Callable[..., bool]) -> tuple[int, bool]:
     """Remove the calls that ``says`` is true of, from the file and its log.
 

@@ -17,7 +17,7 @@ from jitrl.errors import StoreError
 from jitrl.stores.lock import FileLock
 
 LOGS = ("-wal", "-shm")
-BESIDE = (*LOGS, "-journal", ".lock", ".redaction-key", ".copies")
+BESIDE = (*LOGS, "-journal", ".lock", ".redaction-key", ".copies", ".purging")
 """What may lie beside a memory file, by what follows its name."""
 
 _IS_KNOWN = os.name == "posix"  # elsewhere the system lets nobody replace an open file

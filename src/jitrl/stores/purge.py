@@ -36,6 +36,8 @@ class Removed:
         entries: Entries of the version stream that say nothing any more.
         rewritten: Decisions of other episodes that named rows or actions of these.
         version: Of the entry that tells readers; 0 where nothing was found.
+        keys: Of the episodes that would go. A dry run alone names them: what is kept of a purge
+            says nothing of whom it was about, and keys may hold names.
     """
 
     memory: str
@@ -169,6 +171,7 @@ def _removed(db: sqlite3.Connection, found: Found, principal: str) -> Removed:
     )
     return replace(
         counted,
+        keys=(),
         states=states,
         uses=counted.uses + uses,
         entries=entries,

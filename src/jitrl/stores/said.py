@@ -12,6 +12,7 @@ import msgspec
 
 from jitrl.errors import StoreError
 from jitrl.stores.purge_find import Wanted
+from jitrl.stores.purge_owed import digest
 
 TABLE = (
     "CREATE TABLE IF NOT EXISTS said(key TEXT PRIMARY KEY, what BLOB NOT NULL, "
@@ -30,6 +31,9 @@ def file_beside(path: str | os.PathLike[str]) -> Path:
 def count(path: Path, wanted: Wanted, episodes: Collection[str]) -> int:
     """How many reports are of the subjects, or of ``episodes``.
 
+    Args:
+        episodes: SHA-256 of their keys.
+
     Raises:
         StoreError: If the file cannot be read.
     """
@@ -39,6 +43,9 @@ def count(path: Path, wanted: Wanted, episodes: Collection[str]) -> int:
 
 def forget(path: Path, wanted: Wanted, episodes: Collection[str]) -> tuple[int, bool]:
     """Remove the reports of the subjects, and of ``episodes``, from the file and its log.
+
+    Args:
+        episodes: SHA-256 of their keys.
 
     Returns:
         How many, and whether the log is empty; it is not while another process reads.
@@ -69,7 +76,6 @@ def _found(
     db: sqlite3.Connection, path: Path, wanted: Wanted, episodes: Collection[str]
 ) -> list[str]:
     """The idempotency keys of what is to go."""
-    gone = {*episodes, *wanted.episodes}
     try:
         kept = db.execute("SELECT key, what FROM said").fetchall()
     except sqlite3.Error as error:
@@ -77,6 +83,7 @@ def _found(
     found = []
     for key, what in kept:
         said = msgspec.json.decode(what)
-        if said[0] in gone or said[-1] in wanted.principals or wanted.says(key, said):
+        is_gone = said[0] in wanted.episodes or digest(said[0]) in episodes
+        if is_gone or said[-1] in wanted.principals or wanted.says(key, said):
             found.append(key)
     return found

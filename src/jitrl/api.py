@@ -171,20 +171,19 @@ class JitRL:
             InputError: If the value is not finite, the basis is not known, or a text is none.
             NotAllowed: If the principal may not assert that basis.
         """
-        key = given.name(key, "key")
-        who = given.text(principal, "principal") or self.settings.principal
+        key, who = given.name(key, "key"), self._who(principal)
         said = given.outcome(value, basis, evaluator, told, who)
         check_assertion(self.agent, said)
         if self.tracing is None:
-            receipt = self._rederive(key, said)
+            receipt = self._rederive(key, said, who)
         else:
             with self.tracing.outcome(key, said) as learned:
-                receipt = self._rederive(key, said)
+                receipt = self._rederive(key, said, who)
                 learned(receipt)
         self._tell()
         return receipt
 
-    def _rederive(self, key: str, said: Outcome | None) -> Receipt:
+    def _rederive(self, key: str, said: Outcome | None, who: str) -> Receipt:
         """Judge a stored episode anew, with another outcome."""
         before = self.store.episode(key)
         if said is not None and before.steps:
@@ -193,7 +192,7 @@ class JitRL:
         judgment, rows, why = self.agent.judged(episode, is_new=False)
         if rows:
             self._remember()
-        receipt = self.store.rederive(key, said, judgment, rows)
+        receipt = self.store.rederive(key, said, judgment, rows, principal=who)
         if self.book is not None and not receipt.duplicate:
             self.teaching(key, partial(self.book.again, key))
         return receipt if receipt.duplicate else replace(receipt, objection=why)
@@ -299,8 +298,7 @@ class JitRL:
             InputError: If the name is empty, a number, or taken.
         """
         name, reason = given.name(name, "name"), given.text(reason, "reason")
-        who = given.text(principal, "principal")
-        return self._versions().name(name, reason=reason, principal=who)
+        return self._versions().name(name, reason=reason, principal=self._who(principal))
 
     def diff(self, first: str | int, second: str | int) -> tuple[Turned, ...]:
         """Stored decisions that would fall otherwise on one version than on another.
@@ -328,8 +326,8 @@ class JitRL:
             StoreError: If there is no such snapshot.
         """
         version = self._versions().number(given.version(to))
-        reason, who = given.text(reason, "reason"), given.text(principal, "principal")
-        return self._versions().rollback(version, reason=reason, principal=who)
+        reason = given.text(reason, "reason")
+        return self._versions().rollback(version, reason=reason, principal=self._who(principal))
 
     def undo(
         self, first: int, last: int | None = None, *, reason: str = "", principal: str = ""
@@ -339,9 +337,12 @@ class JitRL:
         Raises:
             InputError: If there are no such entries, or one of them brought rows.
         """
-        reason, who = given.text(reason, "reason"), given.text(principal, "principal")
-        end = first if last is None else last
-        return self._versions().undo(first, end, reason=reason, principal=who)
+        reason, end = given.text(reason, "reason"), first if last is None else last
+        return self._versions().undo(first, end, reason=reason, principal=self._who(principal))
+
+    def _who(self, principal: str) -> str:
+        """Who is named, else whom the settings name."""
+        return given.text(principal, "principal") or self.settings.principal
 
     def _mark(
         self,
@@ -356,7 +357,7 @@ class JitRL:
             rows=given.row_ids(rows, "rows"),
             episodes=given.names(episodes, "episodes"),
             reason=given.text(reason, "reason"),
-            principal=given.text(principal, "principal"),
+            principal=self._who(principal),
         )
 
     def purge(
@@ -380,8 +381,7 @@ class JitRL:
         """
         if not isinstance(self.store, SQLiteStore):
             raise StoreError(f"store {type(self.store).__name__} cannot purge; 'sqlite' can")
-        who = given.text(principal, "principal")
-        store, drop = self.store, delete_exports
+        who, store, drop = given.text(principal, "principal"), self.store, delete_exports
         receipt = purged(store, subjects, principal=who, answers=answers, delete_exports=drop)
         self.redaction.forget()
         features.forget()

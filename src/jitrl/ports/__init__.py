@@ -277,9 +277,18 @@ class Store(Protocol):
         ...
 
     def rederive(
-        self, key: str, outcome: Outcome | None, judgment: Judgment, rows: Sequence[Row]
+        self,
+        key: str,
+        outcome: Outcome | None,
+        judgment: Judgment,
+        rows: Sequence[Row],
+        *,
+        principal: str = "",
     ) -> Receipt:
-        """Add an outcome entry (``None`` withdraws), retire the episode's rows, append ``rows``."""
+        """Add an outcome entry (``None`` withdraws), retire the episode's rows, append ``rows``.
+
+        ``principal`` is who withdraws; an outcome names its own.
+        """
         ...
 
     def episode(self, key: str) -> Episode:

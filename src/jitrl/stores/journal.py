@@ -71,6 +71,7 @@ def commit(db: sqlite3.Connection, memory_id: int, new: Prepared) -> Receipt:
         ids,
         held=None if record.is_quarantined else record.quarantined,
         reason=str(record.judgment.info.get("admission", "")),
+        principal=record.by or (rows[0].principal if rows else record.episode.principal),
         at=time.time(),
     )
     return Receipt(key, version, len(rows))
@@ -83,6 +84,7 @@ def rederive(
     outcome: Outcome | None,
     judgment: Judgment,
     rows: Sequence[Row],
+    principal: str,
 ) -> Receipt:
     """Add an outcome entry and put ``rows`` in the place of the episode's rows."""
     if outcome is not None:
@@ -95,7 +97,7 @@ def rederive(
         return Receipt(key, record.version, 0, duplicate=True)
     writes.put_outcomes(db, raw[0], [OutcomeEntry(outcome, time.time())])
     reason = "outcome withdrawn" if outcome is None else "outcome changed"
-    principal = outcome.principal if outcome else ""
+    principal = outcome.principal if outcome else principal
     return _replace(db, memory_id, raw[0], record, live, judgment, rows, reason, principal)
 
 
@@ -106,11 +108,12 @@ def replace(
     judgment: Judgment,
     rows: Sequence[Row],
     reason: str,
+    principal: str,
 ) -> Receipt:
     """Put ``rows`` in the place of the episode's rows."""
     raw = reads.must_find(db, memory_id, key)
     record, live = _present(db, raw)
-    return _replace(db, memory_id, raw[0], record, live, judgment, rows, reason, "")
+    return _replace(db, memory_id, raw[0], record, live, judgment, rows, reason, principal)
 
 
 def _replace(
@@ -146,6 +149,7 @@ def _replace(
         writes.put_states(db, memory_id, e.scope, _states(rows)),
         held=None if record.is_quarantined else record.quarantined,
         reason=reason,
+        principal=principal,
         at=now,
     )
     return Receipt(e.key, version, len(rows))

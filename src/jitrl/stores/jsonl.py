@@ -75,6 +75,7 @@ def read(
     trust: bool = False,
     skip_bad: bool = False,
     principal: str = "import",
+    by: str = "",
 ) -> Imported:
     """Add the episodes, runs, rules and contrasts of ``lines``: all or none, or all but bad ones.
 
@@ -89,6 +90,8 @@ def read(
         name: Of the file, for messages.
         trust: Keep basis, principals, quarantine and the history of rules as the file has them.
         skip_bad: Leave bad lines out and report them.
+        principal: Who is answerable for what comes in, unless it is trusted.
+        by: Who imports, for the version stream; the principal if empty.
 
     Raises:
         RecordError: With the line number, if a line is bad; nothing is added then.
@@ -121,6 +124,7 @@ def read(
             record = replace(record, uses=renamed.uses(record.uses))
         if not trust:
             record = _distrusted(record, principal)
+        record = replace(record, by=by or principal)
         derived = derive(record.episode, record.judgment)
         receipt = store.commit_record(record, derived)
         rows += receipt.rows

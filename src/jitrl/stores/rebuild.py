@@ -39,18 +39,21 @@ class Rebuilt:
     is_applied: bool
 
 
-def rebuild(store: SQLiteStore, derive: Derive, *, apply: bool) -> Rebuilt:
+def rebuild(store: SQLiteStore, derive: Derive, *, apply: bool, principal: str = "") -> Rebuilt:
     """Derive all rows again; with ``apply`` replace those that differ, all in one transaction.
 
     The journal stays as it is, and steps that are in quarantine stay there.
+
+    Args:
+        principal: Who has it done; kept in the version stream.
     """
     if apply:
         with store.batch():
-            return _rebuild(store, derive, apply=True)
-    return _rebuild(store, derive, apply=False)
+            return _rebuild(store, derive, apply=True, principal=principal)
+    return _rebuild(store, derive, apply=False, principal=principal)
 
 
-def _rebuild(store: SQLiteStore, derive: Derive, *, apply: bool) -> Rebuilt:
+def _rebuild(store: SQLiteStore, derive: Derive, *, apply: bool, principal: str) -> Rebuilt:
     episodes = rows = 0
     differences = []
     for record in store.records():
@@ -64,5 +67,5 @@ def _rebuild(store: SQLiteStore, derive: Derive, *, apply: bool) -> Rebuilt:
         if steps:
             differences.append(Difference(key, steps, len(old), len(new)))
             if apply:
-                store.replace(key, record.judgment, derived, "rebuild")
+                store.replace(key, record.judgment, derived, "rebuild", principal)
     return Rebuilt(episodes, rows, tuple(differences), apply)

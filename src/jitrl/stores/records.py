@@ -57,6 +57,8 @@ class EpisodeRecord:
         quarantined: Steps whose row is quarantined now.
         version: Version of the memory that brought the present judgment.
         uses: Rules that could be told in it.
+        by: Who brings it from elsewhere, for the version stream; "" if it was lived here. It is not
+            stored with the episode.
     """
 
     episode: Episode
@@ -66,6 +68,7 @@ class EpisodeRecord:
     quarantined: tuple[int, ...] = ()
     version: int = 0
     uses: tuple[RuleUse, ...] = ()
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,19 +86,35 @@ class RedactingStore(SQLiteStore):
         return super().commit_record(self._record(record), self.redaction.record(list(rows)))
 
     def rederive(
-        self, key: str, outcome: Outcome | None, judgment: Judgment, rows: Sequence[Row]
+        self,
+        key: str,
+        outcome: Outcome | None,
+        judgment: Judgment,
+        rows: Sequence[Row],
+        *,
+        principal: str = "",
     ) -> Receipt:
         """As ``SQLiteStore.rederive``."""
         clean = self.redaction.record
         return super().rederive(
-            self.redaction.text(key), clean(outcome), clean(judgment), clean(list(rows))
+            self.redaction.text(key),
+            clean(outcome),
+            clean(judgment),
+            clean(list(rows)),
+            principal=self.redaction.text(principal),
         )
 
-    def replace(self, key: str, judgment: Judgment, rows: Sequence[Row], reason: str) -> Receipt:
+    def replace(
+        self, key: str, judgment: Judgment, rows: Sequence[Row], reason: str, principal: str = ""
+    ) -> Receipt:
         """As ``SQLiteStore.replace``."""
         clean = self.redaction
         return super().replace(
-            clean.text(key), clean.record(judgment), clean.record(list(rows)), clean.text(reason)
+            clean.text(key),
+            clean.record(judgment),
+            clean.record(list(rows)),
+            clean.text(reason),
+            clean.text(principal),
         )
 
     def set_status(

@@ -147,24 +147,35 @@ class SQLiteStore:
             return journal.commit(db, self._id, prepared)
 
     def rederive(
-        self, key: str, outcome: Outcome | None, judgment: Judgment, rows: Sequence[Row]
+        self,
+        key: str,
+        outcome: Outcome | None,
+        judgment: Judgment,
+        rows: Sequence[Row],
+        *,
+        principal: str = "",
     ) -> Receipt:
         """Add an outcome entry (``None`` withdraws), retire the episode's rows, append ``rows``.
 
         New rows of steps that are in quarantine start there too. Saying the same again
         (outcome, judgment and rows are the present ones) writes nothing: ``duplicate``.
 
+        Args:
+            principal: Who withdraws, for the version stream; an outcome names its own.
+
         Raises:
             InputError: As ``commit``.
             StoreError: If there is no such episode, or the file cannot be written.
         """
         with self._db.writing() as db:
-            return journal.rederive(db, self._id, key, outcome, judgment, rows)
+            return journal.rederive(db, self._id, key, outcome, judgment, rows, principal)
 
-    def replace(self, key: str, judgment: Judgment, rows: Sequence[Row], reason: str) -> Receipt:
+    def replace(
+        self, key: str, judgment: Judgment, rows: Sequence[Row], reason: str, principal: str = ""
+    ) -> Receipt:
         """Retire the episode's rows and append ``rows``; the outcome stays as it is."""
         with self._db.writing() as db:
-            return journal.replace(db, self._id, key, judgment, rows, reason)
+            return journal.replace(db, self._id, key, judgment, rows, reason, principal)
 
     def set_status(
         self,
@@ -261,20 +272,12 @@ class SQLiteStore:
             return outlines.read_outline(db, stream.RowReader(), reads.must_find(db, self._id, key))
 
     def record(self, key: str) -> EpisodeRecord:
-        """An episode with its judgment, outcome history and quarantine.
-
-        Raises:
-            StoreError: If there is none of that key.
-        """
+        """An episode with its judgment, outcome history and quarantine. Errors as above."""
         with self._db.reading() as db:
             return reads.read_record(db, stream.RowReader(), reads.must_find(db, self._id, key))
 
     def rows(self, key: str) -> tuple[Row, ...]:
-        """All rows an episode ever had, oldest first, with their present status.
-
-        Raises:
-            StoreError: If there is none of that key.
-        """
+        """All it ever had, oldest first, with their present status. Errors as above."""
         with self._db.reading() as db:
             (id, *_) = reads.must_find(db, self._id, key)
             return stream.episode_rows(stream.RowReader(), db, id)

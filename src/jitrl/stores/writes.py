@@ -145,6 +145,7 @@ def put_rows(
     *,
     held: Collection[int] | None,
     reason: str,
+    principal: str,
     at: float,
 ) -> int:
     """Append a judgment and its rows as one entry of the version stream; returns the version.
@@ -192,7 +193,7 @@ def put_rows(
             )
         )
     db.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", records)
-    put_change(db, memory_id, version, "append", episode_id, judgment_id, reason, "", at)
+    put_change(db, memory_id, version, "append", episode_id, judgment_id, reason, principal, at)
     return version
 
 

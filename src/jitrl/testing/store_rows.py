@@ -104,9 +104,10 @@ class RowsContract(OpensStore):
     def test_a_withdrawn_outcome_leaves_no_row_in_use(self) -> None:
         with self.store() as store:
             put(store, sample_episode("e1"))
-            store.rederive("e1", None, Unscored("withdrawn"), ())
+            store.rederive("e1", None, Unscored("withdrawn"), (), principal="ann")
             assert store.episode("e1").outcome is None
             assert set(statuses(store).values()) == {"retired"}
+            assert [c.principal for c in store.changes(1)] == ["ann", "ann"]
 
     def test_saying_the_same_outcome_again_writes_nothing(self) -> None:
         with self.store() as store:

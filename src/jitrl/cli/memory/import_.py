@@ -16,6 +16,7 @@ from jitrl import config, given
 from jitrl.cli.memory.forms import Form, lines_of
 from jitrl.cli.memory.options import FILE, GAMMA, NAME, RETURNS, TRUSTED, deriving
 from jitrl.cli.memory.source import NothingNewError, filled, opened
+from jitrl.cli.shared.answerable import logged_in
 from jitrl.cli.shared.output import JSON, emit, tell
 from jitrl.core.credit import derive_rows
 from jitrl.language import counted
@@ -41,7 +42,13 @@ def import_(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave bad lines out, and list them.")
     ] = False,
-    principal: Annotated[str, typer.Option(help="Who is answerable for what comes in.")] = "import",
+    principal: Annotated[
+        str | None,
+        typer.Option(
+            help="Who is answerable for what comes in, and imports it; default: `import`, and who "
+            "is logged in."
+        ),
+    ] = None,
     scope: Annotated[
         str | None, typer.Option(help="Scope of the runs of a log or of traces.")
     ] = None,
@@ -60,7 +67,8 @@ def import_(
     settings. A new file is derived by the settings in force, and appears only if something was
     imported.
     """
-    given.name(principal, "--principal")
+    if principal is not None:
+        given.name(principal, "--principal")
     left_out = list[Skipped]()
 
     def read(store: SQLiteStore, judge: Evaluator, lines: Iterable[bytes]) -> jsonl.Imported:
@@ -74,7 +82,8 @@ def import_(
                 name=source,
                 trust=trust,
                 skip_bad=skip_bad,
-                principal=principal,
+                principal=principal or "import",
+                by=principal or logged_in(),
             )
             if not (done.episodes or done.rules or done.contrasts):
                 raise NothingNewError(done)

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from jitrl.cli.memory.changing import PRINCIPAL
 from jitrl.cli.memory.options import (
     FILE,
     GAMMA,
@@ -18,6 +19,7 @@ from jitrl.cli.memory.options import (
     existing,
     reading,
 )
+from jitrl.cli.shared.answerable import answerable
 from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.core.credit import derive_rows
@@ -35,13 +37,19 @@ def rebuild(
     gamma: GAMMA = None,
     returns: RETURNS = None,
     trusted: TRUSTED = None,
+    principal: PRINCIPAL = "",
     name: NAME = "default",
     json: JSON = False,
 ) -> None:
     """Derive all rows again from the journal, and replace those that differ."""
     with (reading if dry_run else existing)(file, name) as store:
         settings = deriving(store, gamma, returns, trusted)
-        done = rebuilding.rebuild(store, partial(derive_rows, **settings), apply=not dry_run)
+        done = rebuilding.rebuild(
+            store,
+            partial(derive_rows, **settings),
+            apply=not dry_run,
+            principal="" if dry_run else answerable(principal),
+        )
         if not dry_run:
             store.configure(settings | {"trusted": sorted(settings["trusted"])})
     shown = Listing(("episode", "steps", "rows were", "rows now"), left=frozenset({1}))

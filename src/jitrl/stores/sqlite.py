@@ -160,8 +160,7 @@ class SQLiteStore:
         New rows of steps that are in quarantine start there too. Saying the same again
         (outcome, judgment and rows are the present ones) writes nothing: ``duplicate``.
 
-        Args:
-            principal: Who withdraws, for the version stream; an outcome names its own.
+        ``principal`` is who withdraws, for the version stream; an outcome names its own.
 
         Raises:
             InputError: As ``commit``.

@@ -62,6 +62,24 @@ def test_an_import_says_who_imported_beside_who_its_rows_count_as(options, by, a
     assert rows() == {answerable}
 
 
+def test_a_purge_of_a_principal_finds_what_came_in_under_another_name():
+    recorded()
+    call("import", "m.db", "runs.jsonl", "--principal", "ann")
+    call("purge", "m.db", "--subject", "principal=crawler", "--principal", "dpo")
+    with SQLiteStore("m.db", readonly=True) as store:
+        assert store.summaries() == []
+    with open("m.db", "rb") as file:
+        assert b"crawler" not in file.read()
+
+
+def test_who_imported_is_purged_from_the_stream_and_the_episodes_stay():
+    recorded()
+    call("import", "m.db", "runs.jsonl", "--trust", "--principal", "ann")
+    call("purge", "m.db", "--subject", "principal=ann", "--principal", "dpo")
+    assert [who for _, who in entries()] == ["", "dpo"]
+    assert rows() == {"crawler"}
+
+
 def test_what_is_lived_through_and_corrected_says_who_told_it():
     with jitrl.open("m.db", principal="bob") as memory:
         lived(memory)

@@ -165,7 +165,8 @@ def _episodes(db: sqlite3.Connection, memory_id: int, wanted: Wanted) -> dict[in
         (memory_id,),
     ).fetchall():
         i, key, task, principal, *texts, info, scorers = raw
-        is_named = key in wanted.episodes or task in wanted.tasks or principal in wanted.principals
+        known = {principal, _said_on_import(info)} & wanted.principals
+        is_named = key in wanted.episodes or task in wanted.tasks or bool(known)
         if (
             is_named
             or _is_answerable(db, i, wanted.principals)
@@ -174,6 +175,13 @@ def _episodes(db: sqlite3.Connection, memory_id: int, wanted: Wanted) -> dict[in
         ):
             out[i] = key
     return out
+
+
+def _said_on_import(info: str) -> Any:
+    """Who was answerable for an imported episode by what it said of itself."""
+    found = _decoded(info).get("import")
+    said = found.get("principal") if isinstance(found, dict) else None
+    return said if isinstance(said, str) else None
 
 
 def _is_answerable(db: sqlite3.Connection, episode: int, principals: Collection[str]) -> bool:

@@ -16,7 +16,7 @@ import threading
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Any
 
 from jitrl import api
@@ -130,7 +130,7 @@ class Guide:
     @property
     def active(self) -> GuidedEpisode | None:
         """The innermost episode of this guide that is under way in this context."""
-        return next((e for e in reversed(_ACTIVE.get()) if e.guide is self), None)
+        return next((e for e in reversed(_ACTIVE.get()) if e.guide is self and e.is_open), None)
 
 
 class GuidedEpisode:
@@ -144,6 +144,7 @@ class GuidedEpisode:
         text: What the agent was asked, as it was given.
         calls: What was called so far, as the agent carried it out.
         degraded: Why the last turn that could not be decided was the model's own; "" if all could.
+        is_open: Whether its ``with`` block goes on.
         answer: What the agent said in the end, where the framework tells.
         seen: What was said up to answers that a provider keeps, for those that go on from them.
     """
@@ -158,8 +159,7 @@ class GuidedEpisode:
         self._lock = threading.Lock()
         self._shapes: dict[str, tuple[Mapping[str, Any], Shape]] = {}
         self._last: tuple[object, Choice] | None = None
-        self._decided = 0
-        self._token: Token[tuple[GuidedEpisode, ...]] | None = None
+        self._decided, self.is_open = 0, False
         self._episode: Episode | None = None
         try:
             if key is None and isinstance(task, str):
@@ -254,6 +254,9 @@ class GuidedEpisode:
             yield extra
         except Exception as error:  # noqa: BLE001 the agent has an answer already
             extra.arguments, extra.failed = None, f"{type(error).__name__}: {error}"
+        except BaseException:  # a task that is cancelled: what was chosen is not done
+            self._took(choice.own)
+            raise
         if extra.failed:
             self._degrade(f"{choice.action} could not be carried out", extra.failed)
             self._took(choice.own)
@@ -309,28 +312,27 @@ class GuidedEpisode:
             return None
 
     def __enter__(self) -> GuidedEpisode:
-        self._token = _ACTIVE.set((*_ACTIVE.get(), self))
+        _ACTIVE.set((*_ACTIVE.get(), self))
+        self.is_open = True
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._token is not None:
-            _ACTIVE.reset(self._token)
-            self._token = None
+        # A context may be left in another task than it was entered in, or before an inner one.
+        _ACTIVE.set(tuple(one for one in _ACTIVE.get() if one is not self))
+        self.is_open = False
         if self.is_over:
             return
         if error is not None:
             self.finish(status="aborted")
             return
-        check, outcome = self.guide.check, None
+        check, is_told = self.guide.check, False
         try:
-            outcome = check(self) if check else None
+            if check and (outcome := check(self)) is not None:
+                self.finish(outcome, evaluator="check")
+                is_told = True
         finally:
-            is_told = outcome is not None
-            self.finish(
-                outcome,
-                evaluator="check" if check else "outcome",
-                status="terminated" if is_told else "truncated",
-            )
+            if not (is_told or self.is_over):  # also where the check said what is no outcome
+                self.finish(evaluator="check" if check else "outcome", status="truncated")
 
     def _choice(self, turn: Turn, own: str, shapes: Mapping[str, Shape]) -> Choice:
         forms: dict[str, Form | None] = {own: None}
@@ -382,8 +384,7 @@ class GuidedEpisode:
         return known[1]
 
     def _action(self, call: Call, shapes: Mapping[str, Shape]) -> str:
-        shape = shapes.get(call.tool) or self._shape(call.tool, {})
-        return shape.action(call.arguments)
+        return (shapes.get(call.tool) or self._shape(call.tool, {})).action(call.arguments)
 
     def _took(self, action: str) -> None:
         if self._episode is not None:
@@ -395,6 +396,5 @@ class GuidedEpisode:
     def _degrade(self, what: str, error: Exception | str) -> None:
         said = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
         self.degraded = f"{what}: {said}"
-        trace = error if isinstance(error, Exception) else None
         _log.warning("degraded episode=%s %s", self.key, self.degraded)
-        _log.debug("degraded at", exc_info=trace)
+        _log.debug("degraded at", exc_info=error if isinstance(error, Exception) else None)

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 
-from jitrl.integrations.conversation import masked
+from jitrl.integrations.conversation import masked, whole
 
 _LONGEST = 4000  # characters of a text that name its task
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -23,6 +23,7 @@ def task_of(text: str) -> str:
     """
     if not isinstance(text, str):
         return text  # the memory says what is wrong with it
+    text = whole(text)
     kind = " ".join(masked(text[:_LONGEST]).split())
     return kind if _LETTERS.search(_PLACEHOLDER.sub(" ", kind)) else text
 

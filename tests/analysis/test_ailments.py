@@ -208,6 +208,22 @@ def test_a_phase_that_takes_more_than_a_quarter_of_the_bill_is_found(check, phas
     assert said(check, spent=(Total("act", "m", 19, 0, 0, 9, 0, 0.0),)).status == "unknown"
 
 
+@pytest.mark.parametrize(("larger", "other"), [("judge", "learn"), ("learn", "judge")])
+def test_judging_and_learning_that_take_a_quarter_together_are_found_once_with_the_larger(
+    larger, other
+):
+    bill = (
+        Total("act", "m", 72, 0, 0, 7200, 0, 7.2),
+        Total(larger, "m", 15, 0, 0, 1500, 0, 1.5),
+        Total(other, "m", 13, 0, 0, 1300, 0, 1.3),
+    )
+    checks = {"judge": "judging", "learn": "learning"}
+    found = said(checks[larger], spent=bill)
+    assert (found.status, found.form) == ("finding", "both")
+    assert found.numbers["together"]["calls"] == pytest.approx(0.28)
+    assert said(checks[other], spent=bill).status == "fine"
+
+
 # --- likeness -------------------------------------------------------------------------------------
 
 

@@ -247,3 +247,15 @@ def test_a_rule_of_a_book_that_a_redaction_changes_is_told_too(tmp_path):
         (rule,) = store.rules()
     assert "ann@example.com" not in rule.text
     assert rule.status == "candidate"
+
+
+def test_a_run_with_a_book_of_before_digests_differs_from_one_without(tmp_path, exported):
+    played(tmp_path / "with", exported, attempts=1)
+    record = tmp_path / "with" / "run.json"
+    before = json.loads(record.read_text(encoding="utf-8"))
+    del before["book"]
+    record.write_text(json.dumps(before), encoding="utf-8")
+    played(tmp_path / "without", "", attempts=1)
+    read = [results.read(tmp_path / name) for name in ("with", "without")]
+    with pytest.raises(ConfigError, match="differ in book"):
+        compare(read)

@@ -34,7 +34,7 @@ TERMS: dict[str, Callable[[Result], Any]] = {
     "model": lambda r: (r.model, r.scorers, asked_of(r.setting("model", "options"))),
     "writer": lambda r: (r.setting("writer", "name"), asked_of(r.setting("writer", "options"))),
     "evaluator": lambda r: (r.setting("memory", "evaluator"), "told" if r.record.told else "blind"),
-    "book": lambda r: r.record.book,
+    "book": lambda r: r.record.book or r.record.begins_with,  # no digest: a run of before
     "rewards": lambda r: r.setting("run", "rewards"),
     "schedule": lambda r: (r.setting("run", "schedule"), r.setting("run", "order")),
     "protocol": lambda r: r.setting("run", "protocol"),

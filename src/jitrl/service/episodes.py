@@ -15,7 +15,7 @@ from jitrl.errors import InputError, JitRLError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
 from jitrl.service.calls import Answer, Call, Noted
-from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown, over
+from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown, ended
 from jitrl.service.ids import LONGEST
 from jitrl.service.lane import Lane
 from jitrl.service.lived import ServedEpisode
@@ -391,6 +391,6 @@ class Episodes:
         running = self._running.get(self._clean(key))
         if running is None:
             self.find(key)
-            raise over(key)
+            raise ended(key)
         running.touched = time.monotonic()
         return running

@@ -13,7 +13,7 @@ class Conflict(InputError):
     """What is asked for does not go together with what was said before."""
 
 
-def over(key: str) -> Conflict:
+def ended(key: str) -> Conflict:
     """What is asked of an episode that is over."""
     return Conflict(f"episode {key!r} is over; start another one")
 

@@ -17,7 +17,7 @@ from jitrl import given
 from jitrl.errors import JitRLError
 from jitrl.ports import Receipt
 from jitrl.service.calls import Answer, Call, Noted
-from jitrl.service.errors import Conflict, NotAllowed, over
+from jitrl.service.errors import Conflict, NotAllowed, ended
 from jitrl.service.lived import ServedEpisode
 from jitrl.service.seats import Seat
 from jitrl.stores.running import Kept, RunningJournal
@@ -86,7 +86,7 @@ class Running:
         """
         key, taken = self.episode.key, len(self.episode.steps)
         if self.episode.receipt is not None:
-            raise over(key)
+            raise ended(key)
         if step is not None and step != taken:
             raise Conflict(f"step {step} of {key!r} is not the next one, {taken}")
         notes = self._rules(state, actions)
@@ -137,7 +137,7 @@ class Running:
     def _run(self, call: Call) -> None:
         taken = self.episode.steps
         if self.episode.receipt is not None:
-            call.refuse(over(self.episode.key))
+            call.refuse(ended(self.episode.key))
             return
         if call.step is not None and call.step != len(taken):
             self._again(call, len(taken))

@@ -266,17 +266,17 @@ class SQLiteStore:
         return self.record(key).episode
 
     def outline(self, key: str) -> Outline:
-        """The states, actions and candidates of an episode; much faster than ``record``."""
+        """States, actions and candidates of an episode; ``StoreError`` if there is none."""
         with self._db.reading() as db:
             return outlines.read_outline(db, stream.RowReader(), reads.must_find(db, self._id, key))
 
     def record(self, key: str) -> EpisodeRecord:
-        """An episode with its judgment, outcome history and quarantine. Errors as above."""
+        """An episode with its judgment, outcome history and quarantine; errors as above."""
         with self._db.reading() as db:
             return reads.read_record(db, stream.RowReader(), reads.must_find(db, self._id, key))
 
     def rows(self, key: str) -> tuple[Row, ...]:
-        """All it ever had, oldest first, with their present status. Errors as above."""
+        """All it ever had, oldest first, with their present status; errors as above."""
         with self._db.reading() as db:
             (id, *_) = reads.must_find(db, self._id, key)
             return stream.episode_rows(stream.RowReader(), db, id)

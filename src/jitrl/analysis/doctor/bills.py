@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from jitrl.analysis.doctor.case import Case
 from jitrl.analysis.doctor.finding import Finding, found, unknown
 from jitrl.run.ledger import PHASES, Phase, Total
 
 MOST_SHARE = 0.25
-"""Share of a bill above which judging or learning is no longer a side cost of acting."""
+"""Share of a bill above which judging and learning are no longer a side cost of acting."""
 FEWEST_CALLS = 20
 """Below, a single retry moves a share by a twentieth."""
 
@@ -31,26 +30,40 @@ def _share(case: Case, phase: Phase) -> Finding:
     whole = sum(calls.values())
     if whole < FEWEST_CALLS:
         return unknown(int(whole))
-    shares: dict[str, Any] = {
-        "calls": calls[phase] / whole,
-        "tokens": _part(_sums(totals, lambda t: t.tokens_in + t.tokens_out), phase),
-        "dollars": _part(_sums(totals, lambda t: t.dollars), phase),
+    bills = {
+        "calls": calls,
+        "tokens": _sums(totals, lambda t: t.tokens_in + t.tokens_out),
+        "dollars": _sums(totals, lambda t: t.dollars),
     }
+    own = {name: _part(bill, phase) for name, bill in bills.items()}
+    both = {name: _part(bill, "judge", "learn") for name, bill in bills.items()}
+    is_alone = any((share or 0.0) > MOST_SHARE for share in own.values())
+    is_both = not is_alone and any(
+        (share or 0.0) > MOST_SHARE and _larger(bills[name]) == phase
+        for name, share in both.items()
+    )
     return found(
-        max(share or 0.0 for share in shares.values()) > MOST_SHARE,
+        is_alone or is_both,
         int(whole),
-        **shares,
+        "both" if is_both else "",
+        **own,
+        together=both,
         act=int(calls["act"]),
         judge=int(calls["judge"]),
         learn=int(calls["learn"]),
     )
 
 
+def _larger(bill: Mapping[Phase, float]) -> Phase:
+    """That of judging and learning which costs more, where both together are too much."""
+    return "learn" if bill["learn"] > bill["judge"] else "judge"
+
+
 def _sums(totals: Sequence[Total], amount: Callable[[Total], float]) -> dict[Phase, float]:
     return {phase: sum(amount(t) for t in totals if t.phase == phase) for phase in PHASES}
 
 
-def _part(sums: Mapping[Phase, float], phase: Phase) -> float | None:
+def _part(sums: Mapping[Phase, float], *phases: Phase) -> float | None:
     """``None`` where nothing was spent at all."""
     whole = sum(sums.values())
-    return sums[phase] / whole if whole else None
+    return sum(sums[phase] for phase in phases) / whole if whole else None

@@ -19,11 +19,13 @@ from contextlib import contextmanager
 def heard() -> Iterator[None]:
     """Raise a Ctrl-C once more, a moment later, if Python forgot it while the block runs."""
     before = sys.unraisablehook
+    timers: list[threading.Timer] = []
 
     def again(unraisable: sys.UnraisableHookArgs, /) -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             timer = threading.Timer(0.05, _interrupt)  # here it would be forgotten, too
             timer.daemon = True
+            timers.append(timer)
             timer.start()
         else:
             before(unraisable)
@@ -33,10 +35,13 @@ def heard() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+        for timer in timers:
+            timer.cancel()
 
 
 def _interrupt() -> None:
-    if hasattr(signal, "pthread_kill"):  # also where the main thread waits for something
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):  # also where it waits for something
+        signal.pthread_kill(main, signal.SIGINT)
     else:
         interrupt_main()

@@ -152,6 +152,11 @@ ENGLISH = Words(
                     "The judge takes more than a quarter of the bill.",
                     "Judge with a smaller model: name it in [writer].",
                 ),
+                "both": Ailment(
+                    "Judging and learning together take more than a quarter of the bill, judging "
+                    "the larger part.",
+                    "Judge with a smaller model: name it in [writer].",
+                ),
             },
         ),
         "learning": Said(
@@ -160,6 +165,11 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "What is written to learn takes more than a quarter of the bill.",
+                    "Let a smaller model write, which does not act: name it in [writer].",
+                ),
+                "both": Ailment(
+                    "Judging and learning together take more than a quarter of the bill, learning "
+                    "the larger part.",
                     "Let a smaller model write, which does not act: name it in [writer].",
                 ),
             },

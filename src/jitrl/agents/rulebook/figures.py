@@ -20,7 +20,7 @@ _KEPT = 2  # lines of figures for each set of tasks left out: one of the newest,
 
 
 @dataclass(slots=True)
-class Told:
+class Tally:
     """How often a rule was told, and with success."""
 
     uses: int = 0
@@ -38,7 +38,7 @@ class _Line:
 
     version: int
     head: int
-    told: dict[str, Told] = field(default_factory=dict)
+    told: dict[str, Tally] = field(default_factory=dict)
     promises: dict[str, Promise] = field(default_factory=dict)
 
     def forget(self, rules: Collection[str] | None) -> None:
@@ -74,13 +74,13 @@ class Figures:
             missing = [id for id in ids if id not in line.told]
             if missing and not exclude:
                 counts = self._store.rule_counts(self._success, missing, until=line.version)
-                line.told |= {id: Told(one.uses, one.wins) for id, one in counts.items()}
+                line.told |= {id: Tally(one.uses, one.wins) for id, one in counts.items()}
             elif missing:
                 for id, uses in self._store.rule_uses(missing, until=line.version).items():
-                    line.told[id] = Told()
+                    line.told[id] = Tally()
                     for one in uses:
                         self._count(line.told[id], one, exclude)
-            found = ((id, line.told.get(id, Told())) for id in ids)
+            found = ((id, line.told.get(id, Tally())) for id in ids)
             return {id: (one.uses, one.wins) for id, one in found}
 
     def promises(
@@ -130,10 +130,10 @@ class Figures:
                 if id in line.promises:
                     _weigh(line.promises[id], one, exclude)
 
-    def _count(self, told: Told, one: ScoredUse, exclude: frozenset[str]) -> None:
+    def _count(self, tally: Tally, one: ScoredUse, exclude: frozenset[str]) -> None:
         if one.use.told and one.task not in exclude:
-            told.uses += 1
-            told.wins += is_win(one.score, self._success)
+            tally.uses += 1
+            tally.wins += is_win(one.score, self._success)
 
 
 def _weigh(promise: Promise, one: ScoredUse, exclude: frozenset[str]) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -164,20 +165,21 @@ class _Work:
     def memory(
         self, store: SQLiteStore, kind: Literal["memory", "backup"], path: str = ""
     ) -> Cleaned:
+        going = partial(purge, store, self.wanted, principal=self.principal)
+        removed = tuple(going(dry_run=True)) if self.at or self.dry_run else ()
         if self.at:
-            self._note(purge(store, self.wanted, principal=self.principal, dry_run=True))
-        removed = tuple(purge(store, self.wanted, principal=self.principal, dry_run=self.dry_run))
+            self._note(removed)
         why = ""
         if not self.dry_run:
+            removed = tuple(going(dry_run=False))
             is_empty = scrub(store)
             if not is_empty:
                 why = "its log is not empty: another process reads an older view; purge again"
             why = why or self._seen(store.path)
         return Cleaned(path or store.path, kind, "left" if why else "clean", why, removed)
 
-    def _note(self, going: Iterable[Removed]) -> None:
+    def _note(self, going: Sequence[Removed]) -> None:
         """Keep what these episodes will leave to be done, before they go."""
-        going = tuple(going)
         is_named = bool(self.wanted.principals or self.wanted.episodes or self.wanted.tasks)
         has_steps = any(removed.steps for removed in going)
         more = Owed(

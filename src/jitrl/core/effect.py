@@ -18,7 +18,7 @@ variables by betting* (2024), for the bounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erf, sqrt
 
@@ -80,7 +80,9 @@ def effect(uses: Sequence[Use], alpha: float = 0.05) -> Effect:
     above, below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
     left = np.ones_like(_EFFECTS, dtype=bool)
     total, squares, limit = 0.0, 1.0, float(np.log(2.0 / alpha))
-    for n, (x, least, most) in enumerate(_signals(uses)):
+    means = _Means()
+    for n, use in enumerate(uses):
+        x, least, most = means.signal(use)
         mean, spread = total / (n + 1.0), squares / (n + 1.0)
         lead = mean - _EFFECTS
         bet = lead / (spread + lead * lead)
@@ -130,13 +132,6 @@ class Promise:
         return 0.5 * (1.0 + erf(self._mean * self._count / spread / sqrt(2.0)))
 
 
-def _signals(uses: Sequence[Use]) -> Iterator[tuple[float, float, float]]:
-    """The x of each use, with the least and the most that it could have been."""
-    means = _Means()
-    for use in uses:
-        yield means.signal(use)
-
-
 class _Means:
     """Mean scores so far with and without, of all tasks and of each, drawn to those of all."""
 
@@ -144,7 +139,7 @@ class _Means:
         self._sums: dict[tuple[str, bool], list[float]] = {}
 
     def signal(self, use: Use) -> tuple[float, float, float]:
-        """The x of the next use, with the least and the most that it could have been."""
+        """Take in the next use: its x, with the least and the most that it could have been."""
         if not (0.0 < use.chance < 1.0 and 0.0 <= use.score <= 1.0):
             raise ValueError(f"{use} needs a chance in (0, 1) and a score in [0, 1]")
         h, p = self.baseline(use), use.chance

@@ -125,7 +125,7 @@ class RunningJournal:
         Its neighbors are left out: they are nine tenths of a decision, and can be found again.
         """
         where = (state.text, state.context, state.place)
-        body = packing.pack([replace(decision, neighbors=())])
+        body = packing.pack_plain([replace(decision, neighbors=())])
         self._append(key, ["step", number, where, action, body])
 
     def seen(self, key: str, number: int, text: str) -> None:

@@ -20,7 +20,7 @@ def test_the_comparison_of_the_page_runs(tmp_path):
     program, *words = shlex.split(command.replace("\\\n", " "))
     assert program == "jitrl"
     done = subprocess.run(
-        [sys.executable, "-m", "jitrl.cli", *words], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-m", "jitrl", *words], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     table = {line.split(" ")[0].rstrip("†*") for line in done.stderr.splitlines()}

@@ -19,7 +19,7 @@ def without(package, folder, *args):
     (folder / f"{package}.py").write_text("raise ImportError('not installed')\n")
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.run(
-        [sys.executable, "-m", "jitrl.cli", *args],
+        [sys.executable, "-m", "jitrl", *args],
         capture_output=True,
         text=True,
         check=False,

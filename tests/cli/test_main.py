@@ -28,7 +28,7 @@ def test_help_lists_every_command_with_its_sentence(jitrl):
 
 def test_a_module_or_folder_beside_the_entry_is_a_command():
     found = {module.name for module in pkgutil.iter_modules(cli.__path__)}
-    assert found == {*COMMANDS, "__main__", "main", "usage", "shared"}
+    assert found == {*COMMANDS, "main", "usage", "shared"}
 
 
 def test_without_a_command_the_help_is_shown(jitrl):
@@ -135,7 +135,7 @@ def test_a_bug_is_one_line_unless_one_asks_for_more(tmp_path):
 
 
 def test_debug_shows_where_a_mistake_was_found(tmp_path):
-    command = [sys.executable, "-m", "jitrl.cli", "--debug", "report", "nowhere"]
+    command = [sys.executable, "-m", "jitrl", "--debug", "report", "nowhere"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" in done.stderr

@@ -19,7 +19,7 @@ def on_a_terminal(folder, *args):
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
     ours, theirs = pty.openpty()
     child = subprocess.Popen(
-        [sys.executable, "-m", "jitrl.cli", *args],
+        [sys.executable, "-m", "jitrl", *args],
         cwd=folder,
         stderr=theirs,
         env={**os.environ, "COLUMNS": "80", "TERM": "xterm"},
@@ -98,7 +98,7 @@ def test_errors_are_broken_between_words_on_a_terminal(tmp_path):
     assert len(lines) > 2
     assert max(map(len, lines)) <= 80
     whole = subprocess.run(
-        [sys.executable, "-m", "jitrl.cli", "run", *SMALL, "--set", "memory.gama=1"],
+        [sys.executable, "-m", "jitrl", "run", *SMALL, "--set", "memory.gama=1"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

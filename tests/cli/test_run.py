@@ -199,7 +199,7 @@ def test_episodes_that_failed_are_counted_and_exit_with_1(jitrl, tmp_path, asked
 
 def test_an_interrupt_exits_with_130_and_the_run_can_be_resumed(tmp_path):
     command = [
-        *(sys.executable, "-m", "jitrl.cli", "run", *ENV, *MODEL, "--agent", "static"),
+        *(sys.executable, "-m", "jitrl", "run", *ENV, *MODEL, "--agent", "static"),
         *("--attempts", "2000", "--out", str(tmp_path / "r")),
     ]
     child = subprocess.Popen(

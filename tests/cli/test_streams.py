@@ -33,7 +33,7 @@ def place(tmp_path_factory):
 
 
 def call(folder, *args, env=None, **streams):
-    command = [sys.executable, "-m", "jitrl.cli", *map(str, args)]
+    command = [sys.executable, "-m", "jitrl", *map(str, args)]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
     return subprocess.run(command, cwd=folder, env=os.environ | (env or {}), timeout=60, **streams)
 

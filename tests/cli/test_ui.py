@@ -28,7 +28,7 @@ def file(tmp_path):
 
 def ui(*words):
     return subprocess.Popen(
-        [sys.executable, "-m", "jitrl.cli", "ui", *map(str, words)],
+        [sys.executable, "-m", "jitrl", "ui", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

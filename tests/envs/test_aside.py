@@ -138,7 +138,7 @@ def test_ctrl_c_on_a_terminal_ends_a_run_with_one_word(tmp_path, package, moment
             pytest.skip("no Chromium here")
     asked = ("run", "--env", name, "--env-options", options, "--model", "scripted")
     run = subprocess.Popen(
-        [sys.executable, "-m", "jitrl.cli", *asked, "--attempts", "900", "--out", "r"],
+        [sys.executable, "-m", "jitrl", *asked, "--attempts", "900", "--out", "r"],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,

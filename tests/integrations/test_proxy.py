@@ -436,7 +436,7 @@ def test_an_impossible_setting_stops_before_anything_is_served(memory, upstream,
 
 def test_the_command_serves_until_it_is_stopped(stub, tmp_path):
     words = ["--upstream", stub.url, "--port", "0", "--set", "memory.mode=shadow", "--json"]
-    command = [sys.executable, "-X", "utf8", "-m", "jitrl.cli", "proxy", *words]
+    command = [sys.executable, "-X", "utf8", "-m", "jitrl", "proxy", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=tmp_path, encoding="utf-8", **pipes) as process:
         try:

@@ -6,7 +6,7 @@ import pytest
 
 
 def jitrl(*words, cwd=None):
-    command = [sys.executable, "-m", "jitrl.cli", "model", *words]
+    command = [sys.executable, "-m", "jitrl", "model", *words]
     return subprocess.run(
         command, capture_output=True, text=True, encoding="utf-8", check=False, cwd=cwd
     )

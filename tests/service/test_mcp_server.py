@@ -41,7 +41,7 @@ async def play(client: Any, outcome: object, **more: Any) -> str:
 def command(file: Path, *options: str) -> Any:
     return mcp.StdioServerParameters(
         command=sys.executable,
-        args=["-m", "jitrl.cli", "mcp", str(file), "--deadline", "60000", *options],
+        args=["-m", "jitrl", "mcp", str(file), "--deadline", "60000", *options],
         env={**os.environ, "PYTHONPATH": str(Path(jitrl.__file__).parents[1])},
     )
 

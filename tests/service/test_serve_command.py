@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 ROOT = Path(__file__).parents[2]
-JITRL = [sys.executable, "-m", "jitrl.cli"]
+JITRL = [sys.executable, "-m", "jitrl"]
 
 
 def run(*args, **how):

@@ -10,7 +10,7 @@ from jitrl import config
 from jitrl.cli.shared.settings import SERVE
 from jitrl.run import folder as runs
 
-JITRL = [sys.executable, "-m", "jitrl.cli"]
+JITRL = [sys.executable, "-m", "jitrl"]
 
 
 def run(here, *args, **how):

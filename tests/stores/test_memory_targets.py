@@ -127,7 +127,7 @@ def test_an_import_makes_a_new_name_in_a_file(jitrl: Call, file: Path) -> None:
 
 def importing(pipe: str) -> subprocess.Popen[bytes]:
     """An import into new.db that waits for its lines."""
-    command = [sys.executable, "-m", "jitrl.cli", "memory", "import", "new.db", pipe]
+    command = [sys.executable, "-m", "jitrl", "memory", "import", "new.db", pipe]
     return subprocess.Popen([*command, "--gamma", "0.5"], stderr=subprocess.DEVNULL)
 
 

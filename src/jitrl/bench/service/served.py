@@ -93,7 +93,7 @@ def serving(folder: Path, *, deadline_ms: float, log: Path) -> Iterator[Served]:
         StoreError: If it does not start.
     """
     _, key = Keys(folder / KEYS).add("bench", TENANT, ["admin"])
-    command = [sys.executable, "-m", "jitrl.cli", "serve", "--folder", str(folder), "--port", "0"]
+    command = [sys.executable, "-m", "jitrl", "serve", "--folder", str(folder), "--port", "0"]
     command += ["--rate", "0", "--deadline", f"{deadline_ms:g}", "--json"]
     began = time.monotonic()
     with log.open("wb") as said:

@@ -1,5 +1,0 @@
-"""`python -m jitrl.cli`: the command line where the script `jitrl` is not on the path."""
-
-from jitrl.cli.main import main
-
-main()

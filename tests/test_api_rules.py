@@ -372,6 +372,21 @@ def test_what_used_a_rule_that_was_purged_meanwhile_is_stored_without_it():
         assert [use.episode for use in uses(memory, kept)] == ["e"]
 
 
+@pytest.mark.parametrize("status", ["candidate", "active"])
+def test_a_rule_that_was_purged_before_its_first_word_is_not_told(status):
+    with opened(rules={"attempts": 0, "holdout": 0.01}) as memory:
+        plant(memory, author="model", status=status)
+        kept = plant(memory, "When the mail is open, greet")
+        with memory.episode(GOAL, scope="mail", key="e") as episode:
+            assert purged(memory.store, [f"text={WRITTEN}"])
+            notes = episode.notes(HERE, TOOLS)
+            assert episode.told == (kept,)
+            assert "attach sheet" not in notes
+            episode.decide(HERE, dict.fromkeys(TOOLS, 0.0))
+            episode.finish(outcome=True)
+        assert [use.episode for use in uses(memory, kept)] == ["e"]
+
+
 @pytest.mark.parametrize(
     ("rules", "said"),
     [

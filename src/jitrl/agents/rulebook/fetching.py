@@ -52,6 +52,8 @@ def fetched(
     draws = rng.random(len(order)).tolist()
 
     def chances(rules: Sequence[Rule]) -> dict[str, float]:
+        there = {rule.id for rule in store.rules(scope=task.scope)}
+        rules = [rule for rule in rules if rule.id in there]
         tried = [rule.id for rule in rules if rule.status == "candidate"]
         promises = figures.promises(tried, exclude=exclude, until=until) if tried else {}
         return {

@@ -128,7 +128,7 @@ class Told:
 
     Args:
         lines: In the order in which they are told.
-        chances: Chance of each of some rules, by its id.
+        chances: Chance of each of some rules, by its id; none of those that were purged since.
 
     Attributes:
         said: At the step that notes were last asked for; nothing once that step is over.
@@ -173,7 +173,7 @@ class Told:
     def _draw(self, lines: Sequence[Line]) -> None:
         chances = self._chances([line.rule for line in lines]) if lines else {}
         for line in lines:
-            line.chance = chances[line.rule.id]
+            line.chance = chances.get(line.rule.id)
 
     def take_back(self) -> None:
         """The notes that were asked for last never arrived: what they drew first is not drawn."""

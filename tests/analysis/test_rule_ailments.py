@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ailing import attempt, book, case, distilled, grid, rule, run_of, tally, used
+from ailing import attempt, book, case, distilled, grid, rows, rule, run_of, tally, used
 
 from jitrl.analysis.doctor import CHECKS
 from jitrl.cli.doctor.command import LANGUAGES
@@ -205,6 +205,23 @@ def test_distillations_that_bring_nothing_new_are_found():
     writing = run_of("rulebook", options={"author": "model"}, rules=book([], contrasts=again))
     assert tally(CHECKS["rules-rounds"](writing)) == ("finding", "unwritten")
     assert said("rules-rounds", rules=book([], contrasts=again[:4])).status == "unknown"
+
+
+def test_rounds_that_fail_by_trying_the_same_again_need_a_higher_temperature():
+    def those(actions, score=0.0, tasks=6):
+        """Rounds of 8 attempts at each task; the k-th takes the actions of its place."""
+        lived = [attempt(n, score, task=f"t{n // 8}") for n in range(8 * tasks)]
+        taken = [(0, action, 0.0, n) for n in range(8 * tasks) for action in actions[n % 8]]
+        return said("rules-alike", lived, held=rows(*taken), rules=book([ONE]))
+
+    same, different = [(1, 2)] * 8, [(n, n + 8) for n in range(8)]
+    found = those(same)
+    assert tally(found) == ("finding", "own agent")
+    assert (found.n, found.numbers["same"], found.numbers["diversity"]) == (6, 6, 0.0)
+    assert those(different).status == "fine"
+    assert those(different).numbers["poor"] == 1.0
+    assert those(same, tasks=4).status == "unknown"
+    assert those(same, score=1.0).status == "unknown"
 
 
 def test_rules_that_fit_one_task_only_can_never_be_admitted():

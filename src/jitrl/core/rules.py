@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -99,7 +99,11 @@ def tokens(text: str) -> int:
     return sum(1 if ord(c) < 128 else 3 for c in text) // 4 + 1
 
 
-def diversity(attempts: Sequence[Sequence[str]]) -> float:
+ALIKE = 0.1
+"""Diversity below which attempts are nearly the same, so that more of them are wasted."""
+
+
+def diversity(attempts: Sequence[Collection[Hashable]]) -> float:
     """How much attempts differ: mean share of actions that two of them do not have in common.
 
     0 where all are the same, 1 where no two share an action.

@@ -16,7 +16,7 @@ from jitrl.agents.rulebook.settling import enter
 from jitrl.agents.rulebook.shared import Lesson, Way, contradicts, lesson, way_of
 from jitrl.agents.rulebook.written import written
 from jitrl.core.patterns import fits, key_words
-from jitrl.core.rules import diversity
+from jitrl.core.rules import ALIKE, diversity
 from jitrl.core.sentences import cleaned, rule_id
 from jitrl.memory.scoped import scoped
 from jitrl.ports import Writer
@@ -25,7 +25,6 @@ from jitrl.types import Contrast, Rule, RuleStatus, Task
 
 _log = logging.getLogger(__name__)
 DONE = "this round was distilled already"
-_ALIKE = 0.1  # diversity below which attempts are nearly the same
 _SAME = (
     "attempts at task=%s are nearly the same (diversity %.2f), and none is good: more of them "
     "teach nothing; raise the temperature"
@@ -99,7 +98,7 @@ class Distiller:
         found = contrasts.contrast(attempts, gap=gap, threshold=threshold)
         if isinstance(found, str):
             apart = diversity([[row.action for row in attempt.rows] for attempt in attempts])
-            if apart < _ALIKE and max(a.score for a in attempts) < threshold:
+            if apart < ALIKE and max(a.score for a in attempts) < threshold:
                 _log.warning(_SAME, task.id, apart)
             return found
         kept = self._kept(task, found, number)

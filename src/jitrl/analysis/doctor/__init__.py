@@ -47,6 +47,7 @@ CHECKS: Mapping[str, Callable[[Case], Finding]] = {
     "rules-harm": rules.harm,
     "rules-conflict": rules.conflict,
     "rules-rounds": learned.rounds,
+    "rules-alike": learned.alike,
     "rules-undecided": learned.undecided,
     "rules-stale": learned.stale,
 }

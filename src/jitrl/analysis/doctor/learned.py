@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-from jitrl.analysis.doctor.case import Book, Case
+import numpy as np
+
+from jitrl.analysis.doctor.case import Attempt, Book, Case, Journal
 from jitrl.analysis.doctor.finding import Finding, found, unknown
 from jitrl.analysis.doctor.rules import MOST_NAMED, gates_of, option
 from jitrl.core.gates import drawn
+from jitrl.core.rules import ALIKE, diversity
 from jitrl.stores.records import RuleRecord
 from jitrl.types import Rule, RuleChange
 
 FEWEST_ROUNDS = 5
 """Distillations below which it is no wonder that none brought a rule."""
+MOST_ALIKE = 0.5
+"""Share of the rounds without a good attempt in which all did nearly the same: with more, most of
+them try what failed before, and none can teach."""
 MOST_REPEATS = 0.5
 """Share of distillations that were of a task which was distilled before, and brought no new rule:
 with more, most of what learning costs is spent on what is known."""
@@ -51,6 +58,48 @@ def rounds(case: Case) -> Finding:
         repeats=repeats,
         **case.named(next(j.path for j in case.journals if j.book.contrasts)),
     )
+
+
+def alike(case: Case) -> Finding:
+    """Whether attempts of a round that finds nothing good are nearly the same.
+
+    Once a round has a good attempt it may well be like the others: then the task is solved.
+    """
+    size, least = option(case, "attempts"), option(case, "threshold")
+    all_apart, poor_apart = list[float](), list[float]()
+    for journal in case.journals if size and case.has_rules else ():
+        for scores, apart in _rounds(journal, size):
+            all_apart.append(apart)
+            poor_apart += [apart] if max(scores) < least else []
+    n, same = len(poor_apart), sum(apart < ALIKE for apart in poor_apart)
+    if n < FEWEST_ROUNDS:
+        return unknown(n)
+    return found(
+        same > MOST_ALIKE * n,
+        n,
+        "" if case.place == "run" else "own agent",
+        same=same,
+        poor=float(np.mean(poor_apart)),
+        diversity=float(np.mean(all_apart)),
+    )
+
+
+def _rounds(journal: Journal, size: int) -> Iterator[tuple[list[float], float]]:
+    """The scores of each full round of scored attempts at a task, and how they differ."""
+    rows = journal.rows
+    places = {key: place for place, key in enumerate(rows.keys)}
+    order = np.argsort(rows.episode, kind="stable")
+    ends = np.searchsorted(rows.episode[order], np.arange(len(places) + 1))
+    taken = np.split(rows.action[order], ends[1:-1]) if places else []
+    attempts: dict[tuple[str, str], list[Attempt]] = {}
+    for attempt in journal.attempts:
+        if attempt.judged is not None and attempt.key in places:
+            attempts.setdefault((attempt.scope, attempt.task), []).append(attempt)
+    for of in attempts.values():
+        for first in range(0, len(of) - size + 1, size):
+            lived = of[first : first + size]
+            actions = [taken[places[one.key]].tolist() for one in lived]
+            yield [one.judged or 0.0 for one in lived], diversity(actions)
 
 
 def undecided(case: Case) -> Finding:

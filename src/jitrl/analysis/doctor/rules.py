@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from jitrl.agents.rulebook.book import rulebook
 from jitrl.agents.rulebook.conflicts import disagreements
-from jitrl.agents.rulebook.telling import MOST_TOLD, ROOM
 from jitrl.analysis.doctor.case import Case, Journal
 from jitrl.analysis.doctor.finding import (
     Cells,
@@ -38,7 +39,7 @@ NEEDLESS = 0.9
 """Obeyed so often where it is held out, a rule says what is done anyway."""
 MOST_NAMED = 5
 """Rules that are named; who looks at those sees soon whether there is more to it."""
-_DEFAULTS = {"told": MOST_TOLD, "tokens": ROOM, "gates": None, "author": "rules"}
+_DEFAULTS = {name: of.default for name, of in signature(rulebook).parameters.items()}
 
 
 def option(case: Case, name: str) -> Any:

@@ -111,6 +111,21 @@ CHINESE: Mapping[str, Said] = {
             ),
         },
     ),
+    "rules-alike": Said(
+        "各次尝试有别",
+        "没有好尝试的轮次：{n}，其中各次尝试几乎相同的：{same}；那里两次尝试有 {poor:.0%} 的动作"
+        "不同，所有轮次里是 {diversity:.0%}",
+        {
+            "": Ailment(
+                "失败的轮次大多在重复同样的尝试。",
+                "提高行动模型的温度（--model-options 里的 temperature），使各次尝试不同。",
+            ),
+            "own agent": Ailment(
+                "失败的轮次大多在重复同样的尝试。",
+                "提高行动模型的温度，使各次尝试不同。",
+            ),
+        },
+    ),
     "rules-undecided": Said(
         "规则有定论",
         "{n} 条规则里，{alone} 条只在一个任务上试过，{never} 条不适合后来的任何回合",

@@ -117,6 +117,22 @@ ENGLISH: Mapping[str, Said] = {
             ),
         },
     ),
+    "rules-alike": Said(
+        "attempts differ",
+        "{n} rounds without a good attempt, {same} of them with nearly the same ones; two attempts "
+        "differ in {poor:.0%} of their actions there, in {diversity:.0%} in all rounds",
+        {
+            "": Ailment(
+                "Most rounds that fail try the same again.",
+                "Raise the temperature of the model that acts (temperature in --model-options), "
+                "so that attempts differ.",
+            ),
+            "own agent": Ailment(
+                "Most rounds that fail try the same again.",
+                "Raise the temperature of the model that acts, so that attempts differ.",
+            ),
+        },
+    ),
     "rules-undecided": Said(
         "rules decided",
         "{n} rules; tried on a single task: {alone}; fit for no episode that came later: {never}",

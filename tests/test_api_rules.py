@@ -126,6 +126,30 @@ def test_an_episode_that_asked_for_no_notes_logs_none():
         assert uses(memory, rule) == []
 
 
+def test_a_rule_after_which_nothing_was_done_was_not_told():
+    with opened(rules={"holdout": 0.5}) as memory:
+        rule = plant(memory)
+        for key in range(20):  # some are told it, and it is held out of others
+            with memory.episode(GOAL, scope="mail", key=f"k{key}") as episode:
+                episode.decide("The list is shown.", {"open mail": 0.0})
+                episode.notes(HERE, TOOLS)  # and the model failed
+                episode.finish(outcome=True)
+        assert uses(memory, rule) == []
+        assert memory.store.rule(rule).status == "active"
+
+
+def test_a_rule_that_was_asked_for_again_after_a_failure_is_told_by_the_same_draw():
+    with opened(rules={"holdout": 0.5}) as memory:
+        rule = plant(memory)
+        for key in range(20):
+            with memory.episode(GOAL, scope="mail", key=f"k{key}") as episode:
+                first = episode.notes(HERE, TOOLS)  # and the model failed
+                assert episode.notes(HERE, TOOLS) == first
+                episode.decide(HERE, dict.fromkeys(TOOLS, 0.0))
+                episode.finish(outcome=True)
+        assert [use.occasions for use in uses(memory, rule)] == [1] * 20
+
+
 def test_only_steps_at_which_notes_were_asked_for_are_occasions():
     with opened() as memory:
         rule = plant(memory)

@@ -36,6 +36,7 @@ def lived(store, seed, *, uses, status, chances, first=0):
         task = Task(f"t{n % 4}", GOAL, "s")
         told = fetched(store, task, book.telling, rng, exclude=frozenset(), until=None)
         told.notes(*HALL)
+        told.passed()  # a step was taken there
         given = {line.rule.id: line.told for line in told.lines}
         won = float(rng.random() < chances[given.get(rules[0].id, False)])
         played = episode(f"e{n}", "hall:wait", task=task.id, rewards=[won])
@@ -105,4 +106,5 @@ def test_an_episode_in_which_its_condition_never_held_says_nothing_of_a_rule(sto
         task, rng = Task("t", GOAL, "s"), np.random.default_rng(seed)
         told = fetched(store, task, book.telling, rng, exclude=frozenset(), until=None)
         told.notes(State(where), Prompt(GOAL, where, (), ("wait",)))
+        told.passed()
         assert [use.rule for use in told.uses("e")].count(good) == uses

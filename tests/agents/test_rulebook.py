@@ -86,6 +86,7 @@ def test_a_candidate_is_told_in_half_of_the_episodes_and_logged_in_all(store):
     told = ["push1" in notes(one) for one in acting]
     assert 80 <= sum(told) <= 120
     for one, is_told in zip(acting, told, strict=True):
+        one._told.passed()  # a step was taken there
         (use,) = one._told.uses("now")
         assert (use.rule, use.told, use.chance) == (rule, is_told, 0.5)
 
@@ -273,6 +274,7 @@ def test_a_prompt_holds_so_many_rules_and_an_episode_more(store):
     acting = begun(agent(store, told=1), 0)
     for stage in range(4):
         notes(acting, f"protocol0 stage{stage}")
+        acting._told.passed()  # a step was taken there
     assert len(acting._told.uses("now")) == 4
 
 

@@ -130,6 +130,7 @@ def test_of_three_hundred_rules_five_whole_ones_are_told_always_the_same(store):
         acting = agent.episode()
         acting.begin(TASK, key="now", rng=np.random.default_rng(seed))
         acting.advise(State("item list open orders"), Prompt(TASK.goal, "", (), ("take x",)))
+        acting._told.passed()  # a step was taken there
         spoke = {use.rule for use in acting._told.uses("now")}
         chosen.append([line.rule.text for line in acting._told.lines if line.rule.id in spoke])
     assert all(len(one) == 5 and one == chosen[0] for one in chosen)

@@ -292,6 +292,25 @@ def test_rules_that_cannot_be_told_leave_the_agent_as_it_was(tmp_path):
         episode.finish()
 
 
+def test_a_rule_is_not_told_where_the_model_failed_that_it_was_told_to(tmp_path):
+    from jitrl.integrations.conversation import Message, Turn
+    from jitrl.integrations.guide import Guide
+    from jitrl.integrations.tools import Call, Tool
+
+    with opened(tmp_path) as memory:
+        guide, tools = Guide(memory), [Tool("look"), Tool("settle")]
+        said = [Message("user", TASK), Message("assistant", "", (Call("look"),))]
+        asked = Turn([*said, Message("tool", LOST)], tools)
+        for key in ("failed", "went on"):
+            with guide.episode(TASK, key=key) as episode:
+                assert TEXT in episode.notes(lambda: asked)
+                if key == "went on":
+                    episode.choose(lambda: Turn(asked.messages, tools, [Call("look")]))
+                episode.finish(True)
+        (found,) = memory.store.rule_uses([rule_id(TEXT)]).values()
+    assert [use.use.episode for use in found] == ["went on"]
+
+
 def test_learned_rules_name_tools_with_the_shape_of_their_arguments(tmp_path):
     """What an agent did right and wrong becomes a rule that its next runs are told."""
     with opened(tmp_path, rules={"attempts": 4, "scores": False}) as memory:

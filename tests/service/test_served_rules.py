@@ -85,6 +85,21 @@ def test_notes_of_a_step_are_told_and_logged_as_in_the_library(desk):
     assert (use.told, use.chance, use.occasions) == (True, 0.99, 1)
 
 
+def test_notes_after_which_nothing_was_decided_count_for_no_rule(desk):
+    start(desk, "k")
+    assert WRITTEN in desk.episodes.notes("k", HERE, TOOLS).notes
+    over(desk, "k")
+    assert uses(desk, rule_id(WRITTEN)) == []
+
+
+def test_what_was_recalled_and_never_done_counts_for_no_rule(desk):
+    adviser = Adviser(desk, scope="mail")
+    key = adviser.start(GOAL).episode
+    assert WRITTEN in adviser.recall(key, HERE).notes
+    adviser.report(key, True)
+    assert uses(desk, rule_id(WRITTEN)) == []
+
+
 def test_a_decision_says_them_where_it_is_asked_to_and_again_when_it_is_sent_again(desk):
     start(desk, "k")
     call = desk.episodes.ask("k", HERE, dict.fromkeys(TOOLS, 0.0), notes=True, step=0)

@@ -27,7 +27,7 @@ class ServedEpisode(Episode):
     def has_spoken(self) -> bool:
         """Whether the condition of a rule held at a step so far, be it told or held out."""
         ruled = self._agent
-        return isinstance(ruled, RulebookEpisode) and bool(ruled._begun().uses(self.key))
+        return isinstance(ruled, RulebookEpisode) and ruled._begun().has_spoken
 
     def unheard(self) -> None:
         """The notes just made did not arrive, so they were not told."""

@@ -28,12 +28,14 @@ class Line:
 
     Attributes:
         chance: That it is told; ``None`` as long as its condition held at no step.
+        is_followed: Whether something was done at a step at which it spoke.
     """
 
     def __init__(self, rule: Rule, goal: str, draw: float, is_meant: bool = False) -> None:
         self.rule, self.goal, self._draw = rule, goal, draw
         self._least = _HOLDS if is_meant else 0.0
         self.chance: float | None = None
+        self.is_followed = False
         self.case = case_of_rule(rule)
         split = parts(rule.text)
         self._condition = content(split.condition if split else "")
@@ -62,6 +64,7 @@ class Line:
     def took(self, here: Here, action: str, actions: Sequence[str]) -> None:
         """Count an occasion, and whether it was obeyed, or nobody can tell."""
         is_as_told = self.obeys(here, action, actions)
+        self.is_followed = True
         self.occasions += 1
         self.unknown += is_as_told is None
         self.obeyed += is_as_told is True
@@ -178,7 +181,7 @@ class Told:
     def take_back(self) -> None:
         """The notes that were asked for last never arrived: what they drew first is not drawn."""
         for line in self._fresh:
-            line.chance = None
+            line.chance, line.is_followed = None, False
         self._fresh = []
 
     def over(self, step: Said) -> None:
@@ -187,13 +190,22 @@ class Told:
             self.said = Said()
 
     def passed(self) -> None:
-        """The present step is over, and these rules had no part in it."""
+        """The present step is over, and these rules had no part in the choice."""
+        for line, _ in self.said.lines:
+            line.is_followed = True  # the agent had been told them
         self.said = Said()
 
+    @property
+    def has_spoken(self) -> bool:
+        """Whether a rule was drawn so far, be it told or held out."""
+        return any(line.chance is not None for line in self.lines)
+
     def uses(self, episode: str) -> tuple[RuleUse, ...]:
-        """What is logged of it: of the rules that spoke at a step, told or held out.
+        """What is logged of it: of the rules that spoke at a step that was taken, told or held out.
 
         Where a rule spoke at none, its draw changed nothing, so that episode says nothing of it.
+        Nor does it where notes were asked for and nothing was done after them: the model failed, or
+        the run was over.
         """
         return tuple(
             RuleUse(
@@ -206,5 +218,5 @@ class Told:
                 line.unknown,
             )
             for line in self.lines
-            if line.chance is not None
+            if line.chance is not None and line.is_followed
         )

@@ -435,7 +435,16 @@ def test_an_impossible_setting_stops_before_anything_is_served(memory, upstream,
 
 
 def test_the_command_serves_until_it_is_stopped(stub, tmp_path):
-    words = ["--upstream", stub.url, "--port", "0", "--set", "memory.mode=shadow", "--json"]
+    words = [
+        "--upstream",
+        stub.url,
+        "--port",
+        "0",
+        "--set",
+        "memory.mode=shadow",
+        "--no-observed",
+        "--json",
+    ]
     command = [sys.executable, "-X", "utf8", "-m", "jitrl", "proxy", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=tmp_path, encoding="utf-8", **pipes) as process:
@@ -455,6 +464,7 @@ def test_the_command_serves_until_it_is_stopped(stub, tmp_path):
     with jitrl.open(tmp_path / "memory.db") as memory:
         assert len(memory.store.episode("k").steps) == 3
         assert memory.store.decision("k#0").decision.mode == "shadow"
+        assert TASK not in json.dumps(dict(memory.store.episode("k").info))
 
 
 @pytest.mark.parametrize(

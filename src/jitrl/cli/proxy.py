@@ -45,6 +45,13 @@ def proxy(
             "user_feedback and llm_judge; may be repeated."
         ),
     ] = None,
+    observed: Annotated[
+        bool,
+        typer.Option(
+            help="Keep what the model was shown last at each turn, redacted and cut, beside the "
+            "masked state."
+        ),
+    ] = True,
     idle: Annotated[
         float, typer.Option(min=1, help="Seconds until a quiet episode is kept without outcome.")
     ] = 3600.0,
@@ -76,7 +83,13 @@ def proxy(
     merge(flags, setting, "--set")
     settings = config.load(flags)
     with JitRL(memory, settings.memory, model=settings) as opened:
-        guide = Guide(opened, scope=scope, unforced=unforced or (), writes=writes or ())
+        guide = Guide(
+            opened,
+            scope=scope,
+            unforced=unforced or (),
+            writes=writes or (),
+            observed=observed,
+        )
         made = app(guide, upstream, accept={*SELF_SAID, *(accept or ())}, idle=idle)
         with _listening(host, port) as listening:
             name = f"[{host}]" if ":" in host else host

@@ -7,9 +7,9 @@ import logging
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from jitrl.errors import InputError
+from jitrl.errors import InputError, JitRLError
 from jitrl.integrations.guide import Guide, GuidedEpisode
 
 T = TypeVar("T")
@@ -31,6 +31,7 @@ class UnderWay:
         self._guide, self._idle, self._most = guide, idle, most
         self._open: dict[str, tuple[float, Future[GuidedEpisode]]] = {}
         self._ending: dict[str, Future[None]] = {}
+        self._refused: set[str] = set()
         self._begins = ThreadPoolExecutor(1, "jitrl-begin")  # what is owed is learned before
         self._ends = ThreadPoolExecutor(1, "jitrl-end")
 
@@ -38,14 +39,16 @@ class UnderWay:
         """The episode of that key; it begins if it is not under way.
 
         Raises:
-            InputError: If it cannot begin under that key, task or scope.
+            InputError: If it cannot begin under that key, task or scope, or is over.
         """
+        if (ending := self._ending.get(key)) is not None:
+            await _done(ending)  # else it would not be known that it is over
         quiet = time.monotonic() - self._idle
         for one in [one for one, (at, _) in self._open.items() if at < quiet]:
             self._leave(one)
         _, episode = self._open.pop(key, (0.0, None))
         if episode is None:
-            begin = partial(self._guide.episode, text, task=task, scope=scope, key=key)
+            begin = partial(_begin, self._guide, text, task=task, scope=scope, key=key)
             episode = self._begins.submit(begin)
         self._open[key] = time.monotonic(), episode  # the newest is the last
         while len(self._open) > self._most:
@@ -64,6 +67,18 @@ class UnderWay:
         if episode is None:
             return None
         return await _done(episode)
+
+    def refused(self, key: str, error: InputError) -> None:
+        """Say why requests of a key are answered by the model alone; once for each key."""
+        if len(self._refused) > self._most:
+            self._refused.clear()
+        _log.log(
+            logging.DEBUG if key in self._refused else logging.WARNING,
+            "degraded key=%s %s",
+            key,
+            error,
+        )
+        self._refused.add(key)
 
     def drop(self, key: str) -> None:
         """The episode of that key is over."""
@@ -87,6 +102,22 @@ class UnderWay:
     def _ended(self, key: str, ending: Future[None]) -> None:
         if self._ending.get(key) is ending:
             self._ending.pop(key, None)
+
+
+def _begin(guide: Guide, text: str, **about: Any) -> GuidedEpisode:
+    """A new episode, if there is none of that key; as the service has it, what is over stays over.
+
+    Raises:
+        InputError: If there is one, or a value cannot be used.
+    """
+    key = about["key"]
+    try:
+        guide.memory.store.outline(key)
+    except JitRLError:  # there is none, or the memory cannot be read, which it will say itself
+        return guide.episode(text, **about)
+    raise InputError(
+        f"episode {key!r} is over, so the model answers alone; send a new key for each run"
+    )
 
 
 def _end(key: str, episode: Future[GuidedEpisode]) -> None:

@@ -7,7 +7,8 @@ A client changes its base address and sends a header:
                              the user with their numbers, dates and addresses masked
     X-JitRL-Scope: TEXT      episodes of one scope learn from each other
 
-How a run ended is told by ``POST /jitrl/episodes/KEY/outcome``. What is no ASCII is ``quote``d as
+How a run ended is told by ``POST /jitrl/episodes/KEY/outcome``. It is over then: what comes under
+its key later is answered by the model alone. What is no ASCII is ``quote``d as
 in an address. Every other request goes to the provider as it is.
 """
 
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import re
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -37,8 +37,6 @@ try:
     from starlette.concurrency import run_in_threadpool
 except ImportError as error:
     raise MissingExtra("the proxy needs fastapi: pip install 'jitrl[server]'") from error
-
-_log = logging.getLogger(__name__)
 
 SELF_SAID: frozenset[Basis] = frozenset({"agent_self_report", "user_feedback", "llm_judge"})
 """Bases that any caller may give: those that are not trusted."""
@@ -132,7 +130,7 @@ def app(
         try:
             return await running.at(key, text, task, None if scope is None else unquote(scope))
         except InputError as error:
-            _log.warning("degraded key=%s %s", key, error)
+            running.refused(key, error)
             return error
 
     async def decided(request: Request, interface: Interface) -> Response:
@@ -204,6 +202,8 @@ def app(
             episode = await running.get(key)
             if episode is not None and episode.is_stored_here:
                 receipt = await run_in_threadpool(episode.finish, told["outcome"], basis=basis)
+                if receipt is None:  # it goes on, so that its outcome may be told again
+                    return _problem(503, f"{episode.degraded}; tell the outcome again")
                 running.drop(key)
             else:
                 receipt = await run_in_threadpool(

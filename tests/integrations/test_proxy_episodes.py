@@ -126,3 +126,23 @@ def test_what_the_model_was_shown_is_kept_unless_it_is_not_wanted(path, observed
         (episode,) = memory.store.episodes()
     assert (TASK in json.dumps(dict(episode.info))) is observed
     assert episode.steps[0].state.context == KIND
+
+
+def test_addresses_cookies_and_what_the_provider_says_beside_an_answer_go_through(path):
+    heard = []
+
+    def provided_with(request):
+        heard.append((request.method, request.url.raw_path))
+        said = [("set-cookie", "a=1"), ("set-cookie", "b=2"), ("x-request-id", "r1")]
+        body = {} if request.method != "POST" else Stub().answer(json.loads(request.content))
+        return Response(200, json=body, headers=said)
+
+    with jitrl.open(path) as memory:
+        guide = Guide(memory)
+        with TestClient(app(guide, "http://x/v1", transport=MockTransport(provided_with))) as one:
+            answer = one.get("/v1/models/owner%2Fname?x=%2F")
+            assert answer.headers.get_list("set-cookie") == ["a=1", "b=2"]
+            assert one.head("/v1/models").status_code == 200
+            assert one.options("/v1/models").status_code == 200
+            assert ask(one).headers["x-request-id"] == "r1"
+    assert heard[0] == ("GET", b"/v1/models/owner%2Fname?x=%2F")

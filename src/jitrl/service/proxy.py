@@ -57,6 +57,7 @@ _HOP = frozenset(
     }
 )
 _OWN = frozenset({"date", "server"})  # of answers; the server of the proxy writes them, too
+_COOKIE = "set-cookie"  # may come several times, and must not be joined
 _ARRIVAL = 60.0  # seconds for the body of a request
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -108,7 +109,8 @@ def app(
             for k, v in request.headers.items()
             if k not in _HOP and not k.startswith("x-jitrl-")
         ]
-        path = request.url.path.removeprefix("/v1")
+        raw = request.scope.get("raw_path") or request.url.path.encode()  # as it was sent
+        path = raw.partition(b"?")[0].decode("ascii", "replace").removeprefix("/v1")
         address = f"{base}{path}" + (f"?{request.url.query}" if request.url.query else "")
         out = provider.build_request(request.method, address, headers=headers, content=body)
         return await provider.send(out, stream=True)
@@ -116,9 +118,12 @@ def app(
     async def passed(request: Request, body: bytes) -> Response:
         """The provider's answer as it comes."""
         answer = await sent(request, body)
-        return StreamingResponse(
+        made = StreamingResponse(
             _bytes(answer), status_code=answer.status_code, headers=_headers(answer)
         )
+        for cookie in answer.headers.get_list(_COOKIE):
+            made.headers.append(_COOKIE, cookie)
+        return made
 
     async def begun(
         request: Request, key: str, asked: Mapping[str, Any], interface: Interface
@@ -158,7 +163,7 @@ def app(
             return Response(raw, answer.status_code, _headers(answer))
         episode = episode or await begun(request, key, asked, interface)
         if isinstance(episode, InputError):
-            return _answered(first, asked, interface, {"x-jitrl-degraded": "1"})
+            return _answered(first, asked, interface, {**_about(answer), "x-jitrl-degraded": "1"})
         choice = await run_in_threadpool(
             episode.choose, lambda: interface.turn(asked, first, episode.seen)
         )
@@ -173,7 +178,9 @@ def app(
                     made_of = interface.merged(first, second, extra)
             failed = bool(extra.failed)
         episode.note(lambda seen: interface.see(seen, asked, made_of))
-        said = {"x-jitrl-decision": choice.decision} if choice.decision.isascii() else {}
+        said = _about(answer)
+        if choice.decision.isascii():
+            said["x-jitrl-decision"] = choice.decision
         said["x-jitrl-changed"] = str(int(made_of is not first))
         if failed:
             said["x-jitrl-degraded"] = "1"
@@ -221,7 +228,7 @@ def app(
     async def health() -> Response:
         return JSONResponse({"status": "ok", "upstream": base})
 
-    methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+    methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 
     @made.api_route("/v1/{path:path}", methods=methods)
     async def others(path: str, request: Request) -> Response:
@@ -268,7 +275,12 @@ def _text(asked: Mapping[str, Any], interface: Interface) -> str:
 
 
 def _headers(answer: httpx.Response) -> dict[str, str]:
-    return {k: v for k, v in answer.headers.items() if k not in _HOP | _OWN}
+    return {k: v for k, v in answer.headers.items() if k not in _HOP | _OWN | {_COOKIE}}
+
+
+def _about(answer: httpx.Response) -> dict[str, str]:
+    """What the provider says beside an answer: its id, limits of rates, and the like."""
+    return {k: v for k, v in _headers(answer).items() if k != "content-type"}
 
 
 async def _bytes(answer: httpx.Response) -> AsyncIterator[bytes]:

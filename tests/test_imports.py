@@ -52,7 +52,7 @@ MAY_IMPORT = {
 
 MAY_CATCH_ALL = {
     "run/experiment.py",
-    "integrations/guide.py",
+    "integrations/guided.py",
     "service/calls.py",
     "service/running.py",
     "service/lane.py",

@@ -9,18 +9,23 @@ import pytest
 pytest.importorskip("langchain", reason="langchain is not installed (extra langchain)")
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelResponse
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
 from pydantic import BaseModel, Field
 from tool_desk import ANSWERED, LOST, RESEND, TASK, Desk, habit, rounds
 
 import jitrl
-from jitrl.integrations.langchain import JitRLMiddleware
-from jitrl.integrations.tools import Call
+from jitrl.integrations.choice import Choice, ExtraCall
+from jitrl.integrations.langchain import JitRLMiddleware, _merged
+from jitrl.integrations.tools import Call, Form
 
 pytestmark = pytest.mark.frameworks
 
@@ -212,3 +217,83 @@ def test_the_state_has_the_task_the_result_and_the_tools_used(memory):
     first, second, *_ = last(memory).steps
     assert (first.state.context, first.state.place) == ("Parcel <id> is lost.", "stage: start")
     assert (second.state.text, second.state.place) == (LOST, "stage: look")
+
+
+class Noting(FakeMessagesListChatModel):
+    """A model of LangChain's own for tests, which counts its calls in itself."""
+
+    def bind_tools(self, tools, **more):
+        return self
+
+
+@pytest.mark.parametrize("is_awaited", [False, True])
+def test_a_model_keeps_what_it_notes_of_its_calls(memory, is_awaited):
+    called = {"name": "look", "args": {"order": "A-17"}, "id": "c"}
+    script = [AIMessage("", tool_calls=[called]), AIMessage(ANSWERED)]
+    guide = JitRLMiddleware(memory, unforced=["look", "settle"])
+    agent = agent_of(guide, Noting(responses=script))
+    with guide.episode("lost parcel", key="k"):
+        said = asyncio.run(agent.ainvoke(ASKED)) if is_awaited else agent.invoke(ASKED)
+    assert [m.text for m in said["messages"]][-2:] == [LOST, ANSWERED]
+    assert len(memory.store.episode("k").steps) == 1  # of the second there was no choice
+
+
+def test_calls_that_are_left_out_leave_the_content_of_a_message_too():
+    def block(id):
+        return {"type": "tool_use", "id": id, "name": "look", "input": {}}
+
+    calls = [{"name": "look", "args": {}, "id": id, "type": "tool_call"} for id in ("a", "b")]
+    text = {"type": "text", "text": "I look."}
+    second = ModelResponse([AIMessage([text, block("a"), block("b")], tool_calls=calls)])
+    extra = ExtraCall(Choice("answer", "look()", Form("look")))
+    assert extra.answered([Call("look", {}), Call("look", {})])
+    (said,) = _merged(ModelResponse([AIMessage("")]), second, extra).result
+    assert said.content == [text, block("a")]
+    assert [call["id"] for call in said.tool_calls] == ["a"]
+
+
+@tool
+def approved(order: str) -> str:
+    """Ask a person about an order."""
+    return interrupt(f"May {order} be sent again?")
+
+
+def test_a_run_that_waits_for_a_person_and_goes_on_is_one_episode(memory):
+    called = {"name": "approved", "args": {"order": "A-17"}, "id": "c"}
+    script = [AIMessage("", tool_calls=[called]), AIMessage(ANSWERED)]
+    guide = JitRLMiddleware(memory, unforced=["approved", "look"])
+    agent = create_agent(
+        Noting(responses=script), [approved, look], middleware=[guide], checkpointer=InMemorySaver()
+    )
+    thread = {"configurable": {"thread_id": "1"}}
+    with guide.episode("lost parcel", key="k") as episode:
+        waits = agent.invoke(ASKED, thread)
+        assert waits["__interrupt__"]
+        said = agent.invoke(Command(resume="yes"), thread)
+        episode.finish(True, basis="human")
+    assert [m.text for m in said["messages"]][-2:] == ["yes", ANSWERED]
+    kept = memory.store.episode("k")
+    assert [step.action for step in kept.steps] == ["approved(order: string)"]
+    assert [call.tool for call in episode.calls] == ["approved"]
+
+
+def test_many_runs_at_once_each_keep_to_their_own_episode(memory):
+    guide = JitRLMiddleware(memory)
+    agent = agent_of(guide)
+
+    async def one(number):
+        asked = {"messages": [("user", f"Parcel number {'abcdefghij'[number]} is lost.")]}
+        with guide.episode(asked["messages"][0][1], key=f"k{number}") as episode:
+            await agent.ainvoke(asked)
+            assert guide.active is episode
+            episode.finish(number % 2 == 0, basis="test")
+        return episode
+
+    async def together():
+        return await asyncio.gather(*(one(number) for number in range(10)))
+
+    for number, episode in enumerate(asyncio.run(together())):
+        kept = memory.store.episode(f"k{number}")
+        asked = {step.state.context for step in kept.steps}
+        assert asked == {f"Parcel number {'abcdefghij'[number]} is lost."}
+        assert episode.degraded == ""

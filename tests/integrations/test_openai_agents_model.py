@@ -195,3 +195,48 @@ def test_a_choice_that_the_user_made_is_left_alone(memory):
 def test_what_is_no_model_is_refused(memory):
     with pytest.raises(ConfigError, match="model is 3"):
         JitRLModel(3, memory)
+
+
+def doubled(call):
+    """As ``responds``, but a forced answer calls another tool and the forced one twice."""
+    step = responds(call)
+    if call.model_settings.tool_choice in (None, "auto", "none"):
+        return step
+    (one,) = step.output
+    others = [function_call("look", '{"order": "B"}', call_id=f"x-{one.call_id}")]
+    others += [one, one.model_copy(update={"call_id": f"y-{one.call_id}"})]
+    return ModelStep(output=others, usage=USAGE)
+
+
+def test_a_streamed_run_shows_the_one_call_that_is_made_and_counts_both_answers(memory):
+    guide = JitRLModel(scripted(), memory)
+    rounds(guide, DESK, lambda: run(agent_of(guide)))
+    DESK.__init__()
+    guide.inner = inner = scripted(doubled)
+
+    async def streamed():
+        with guide.episode("lost parcel") as episode:
+            result = Runner.run_streamed(agent_of(guide), TASK, run_config=QUIET)
+            items = [e.item async for e in result.stream_events() if hasattr(e, "item")]
+            return items, result, episode
+
+    items, result, episode = asyncio.run(streamed())
+    assert episode.degraded == ""
+    called = [item.raw_item for item in items if item.type == "tool_call_item"]
+    assert next(json.loads(c.arguments) for c in called if c.name == "settle")["how"] == "resend"
+    assert len(called) == len([item for item in items if item.type == "tool_call_output_item"])
+    forced = [call for call in inner.calls if call.model_settings.tool_choice is not None]
+    assert forced
+    assert result.context_wrapper.usage.total_tokens == 12 * len(inner.calls)
+
+
+class Unsayable:
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+def test_hooks_that_cannot_read_what_was_said_leave_the_run_alone(memory):
+    guide = JitRLModel(scripted(), memory)
+    with guide.episode("lost parcel") as episode:
+        asyncio.run(guide.hooks.on_agent_end(None, None, Unsayable()))
+    assert "no text" in episode.degraded

@@ -1,15 +1,17 @@
 """The real OpenAI client with a memory around it, against a local server."""
 
 import asyncio
+import copy
 import json
 
 import pytest
 
 pytest.importorskip("openai", reason="openai is not installed (extra openai)")
 
+import httpx
 from chat_stub import TOOLS, served
 from openai import NOT_GIVEN, AsyncOpenAI, BadRequestError, OpenAI
-from tool_desk import ANSWERED, RESEND, TASK, Desk, rounds
+from tool_desk import ANSWERED, KIND, RESEND, TASK, Desk, rounds
 
 import jitrl
 from jitrl.errors import ConfigError
@@ -209,3 +211,38 @@ def test_the_choice_can_be_explained(client, memory):
     why = memory.explain(f"{last.key}#{at}")
     assert why.alone.action != RESEND
     assert why.without
+
+
+def test_messages_that_can_be_gone_through_once_are_sent_each_time(client, stub):
+    """A turned choice asks once more, with all that was said."""
+    rounds(client, DESK, lambda: run(client))
+    stub.asked.clear()
+    said = [{"role": "user", "content": TASK}]
+    with client.episode("lost parcel", key="once") as episode:
+        client.chat.completions.create(
+            model="habits", messages=(one for one in said), tools=iter(TOOLS)
+        )
+    assert episode.degraded == ""
+    assert len(stub.asked) == 2
+    assert [(one["messages"], one["tools"]) for one in stub.asked] == [(said, TOOLS)] * 2
+    (step,) = client.memory.store.episode("once").steps
+    assert step.state.context == KIND
+
+
+def test_parts_of_a_client_can_be_copied(client):
+    assert copy.copy(client.chat).completions is client.chat.completions
+    assert copy.copy(client.responses)._inner is client.responses._inner
+
+
+def test_a_page_of_a_gateway_streams_nothing(memory):
+    def page(request):
+        return httpx.Response(200, text="<html>busy</html>", headers={"content-type": "text/html"})
+
+    http = httpx.Client(transport=httpx.MockTransport(page))
+    with OpenAI(base_url="http://x/v1", api_key="k", http_client=http) as inner:
+        guided = JitRLOpenAI(inner, memory)
+        request = {"model": "m", "messages": [{"role": "user", "content": TASK}], "tools": TOOLS}
+        with guided.episode("t", key="k"):
+            assert list(guided.chat.completions.create(**request, stream=True)) == []
+            assert guided.chat.completions.create(**request) == "<html>busy</html>"
+    assert memory.store.episode("k").steps == ()

@@ -1,6 +1,7 @@
 """Pydantic AI's own agent with the capability, and its function model."""
 
 import asyncio
+import json
 from typing import Literal
 
 import pytest
@@ -9,8 +10,15 @@ pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed (extra p
 
 from pydantic import BaseModel
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.messages import (
+    ImageUrl,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from tool_desk import ANSWERED, KIND, LOST, REFUND, RESEND, TASK, Desk, habit, rounds
 
 import jitrl
@@ -37,7 +45,7 @@ def settle(order: str, how: Literal["refund", "resend"]) -> str:
     return DESK.settle(how)
 
 
-def scripted(asked=None, refuses=False):
+def scripted(asked=None, refuses=False, only=""):
     def responds(messages, info):
         forced = (info.model_settings or {}).get("tool_choice")
         if asked is not None:
@@ -52,7 +60,15 @@ def scripted(asked=None, refuses=False):
             return ModelResponse([ToolCallPart(info.output_tools[0].name, {"text": ANSWERED})])
         return ModelResponse([TextPart(ANSWERED)])
 
-    return FunctionModel(responds)
+    async def streams(messages, info):
+        """The same answer, as a model streams it; another path than ``responds`` itself."""
+        for place, part in enumerate(responds(messages, info).parts):
+            if isinstance(part, ToolCallPart):
+                yield {place: DeltaToolCall(part.tool_name, json.dumps(part.args))}
+            else:
+                yield part.content
+
+    return FunctionModel(None if only == "streams" else responds, stream_function=streams)
 
 
 @pytest.fixture
@@ -129,12 +145,15 @@ def test_a_stream_shows_what_was_decided(memory):
     rounds(guide, DESK, lambda: run(agent))
     DESK.__init__()
 
-    async def streamed():
-        with guide.episode("lost parcel"):
-            async with agent.run_stream(TASK) as result:
-                return [text async for text in result.stream_text(debounce_by=None)]
+    agent = agent_of(guide, scripted(only="streams"))  # which has no other way to answer
 
-    assert asyncio.run(streamed())[-1] == ANSWERED
+    async def streamed():
+        with guide.episode("lost parcel") as episode:
+            async with agent.run_stream(TASK) as result:
+                return [text async for text in result.stream_text(debounce_by=None)], episode
+
+    said, episode = asyncio.run(streamed())
+    assert (said[-1], episode.degraded) == (ANSWERED, "")
     assert DESK.settled == "resend"
 
 
@@ -171,3 +190,40 @@ def test_runs_at_the_same_time_are_episodes_of_their_own(memory):
     runs = asyncio.run(both())
     assert len({run.run_id for run in runs}) == 4
     assert [len(memory.store.episode(run.run_id).steps) for run in runs] == [3] * 4
+
+
+@pytest.mark.parametrize("prompt", ["", "  ", None, "\ud800", [ImageUrl(url="http://x/y.png")]],
+                         ids=["empty", "blank", "none", "half", "image"])  # fmt: skip
+def test_a_run_goes_on_whatever_it_is_asked(memory, prompt):
+    history = [ModelRequest([UserPromptPart("hi")])] if prompt is None else None
+    result = asyncio.run(agent_of(JitRLCapability(memory)).run(prompt, message_history=history))
+    assert result.output == ANSWERED
+    assert last(memory).key == result.run_id
+
+
+def test_words_beside_a_picture_name_the_task(memory):
+    asked = [TASK, ImageUrl(url="http://x/y.png")]
+    asyncio.run(agent_of(JitRLCapability(memory)).run(asked))
+    assert last(memory).task == KIND
+
+
+@pytest.mark.parametrize("check", [lambda _: 1 / 0, lambda _: "well"], ids=["raises", "a word"])
+def test_a_check_that_fails_takes_no_result_away(memory, check, caplog):
+    result = run(agent_of(JitRLCapability(memory, check=check)))
+    assert result.output == ANSWERED
+    assert last(memory).outcome is None
+    assert "the check said no outcome" in caplog.text
+
+
+def test_a_stream_with_nothing_to_choose_is_the_models_own(memory):
+    guide = JitRLCapability(memory)
+    agent = agent_of(guide, scripted(only="streams"))
+
+    async def streamed():
+        with guide.episode("lost parcel"):
+            forced = {"tool_choice": "none"}
+            async with agent.run_stream(TASK, model_settings=forced) as result:
+                return [text async for text in result.stream_text(debounce_by=None)]
+
+    assert asyncio.run(streamed())[-1] == ANSWERED
+    assert last(memory).steps == ()

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import Message, Role, Turn, with_notes
-from jitrl.integrations.interface import Answers, Json
+from jitrl.integrations.interface import Answers, Json, summed
 from jitrl.integrations.tools import Call, Tool
 
 SAID = "messages"
@@ -110,7 +110,7 @@ def merged(first: Json, second: Json, extra: ExtraCall) -> dict[str, Any]:
         choice["finish_reason"] = "tool_calls"  # providers say "stop" of a forced call
     made = {**second, "choices": [{**choice, "message": said}]}
     if isinstance(first.get("usage"), Mapping) and isinstance(second.get("usage"), Mapping):
-        both = {k: first["usage"].get(k, 0) + second["usage"].get(k, 0) for k in _COUNTED}
+        both = summed(first["usage"], second["usage"], _COUNTED)
         made["usage"] = {**second["usage"], **both}
     return made
 
@@ -133,9 +133,14 @@ def streamed(answer: Json, request: Json) -> Iterator[dict[str, Any]]:
     said = dict(message_of(answer) or {})
     if said.get("tool_calls"):
         said["tool_calls"] = [{"index": i, **call} for i, call in enumerate(said["tool_calls"])]
-    reason = answer["choices"][0].get("finish_reason")
+    choice = next(iter(answer.get("choices") or ()), None)
+    if not isinstance(choice, Mapping):  # no answer to be read; the client gets what there is
+        yield {**answer, **head, "choices": []}
+        return
+    reason = choice.get("finish_reason")
+    more = {k: v for k, v in choice.items() if k not in ("message", "finish_reason") and v}
     delta = {k: v for k, v in said.items() if v is not None}
-    yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    yield {**head, "choices": [{**more, "index": 0, "delta": delta, "finish_reason": None}]}
     yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
     usage = (request.get("stream_options") or {}).get("include_usage")
     if usage and answer.get("usage"):
@@ -158,7 +163,7 @@ def _tools(request: Json) -> list[Json]:
 def _calls(said: Json) -> list[Call]:
     made = said.get("tool_calls") or ()
     functions = [call.get("function") or call.get("custom") or {} for call in made]
-    return [Call.read(f.get("name", ""), f.get("arguments", f.get("input"))) for f in functions]
+    return [Call.read(f.get("name") or "", f.get("arguments", f.get("input"))) for f in functions]
 
 
 def _message(said: Json) -> Message:

@@ -21,13 +21,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jitrl.integrations.tools import Call, Tool
+from jitrl.integrations.tools import Call, Tool, whole
 from jitrl.types import STAGE, State
 
 Role = Literal["system", "user", "assistant", "tool"]
 
 _LONGEST = 4000  # characters of a text that are compared
-_HALF = re.compile("[\ud800-\udfff]")
 _MASKED = (
     (re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w"), "<mail>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"),
@@ -86,18 +85,6 @@ def with_notes(content: Any, notes: str, block: Any) -> Any:
     if isinstance(content, str):
         return f"{content}\n\n{notes}" if content.strip() else notes
     return [*content, block]
-
-
-def whole(text: str) -> str:
-    """``text`` with ``\ufffd`` for each half of a surrogate pair, which no file can hold.
-
-    JSON of other languages brings them, where a text was cut inside of a character.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _HALF.sub("\ufffd", text)
-    return text
 
 
 def masked(text: str) -> str:

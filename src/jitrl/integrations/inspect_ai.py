@@ -139,11 +139,14 @@ class InspectGuide(Guide):
         uuid = sample.sample_id
         if uuid not in self._running:
             task = _TASKS.get(sample.eval_id, "inspect")
-            self._running[uuid] = self.episode(
+            episode = self.begun(
                 task=task_of(task, sample.summary.id),
                 scope=self.options.scope or task,
                 key=key_of(uuid),
             )
+            if episode is None:
+                return None
+            self._running[uuid] = episode
         return self._running[uuid]
 
 

@@ -14,6 +14,13 @@ Answers = MutableMapping[str, Sequence[Message]]
 """What was said up to answers that a provider keeps, by their ids."""
 
 
+def summed(first: Json, second: Json, names: Sequence[str]) -> dict[str, float]:
+    """Counts of two calls; one that is no number counts as none."""
+    found = [[usage.get(name) for usage in (first, second)] for name in names]
+    sums = [sum(n for n in both if isinstance(n, int | float)) for both in found]
+    return dict(zip(names, sums, strict=True))
+
+
 class Interface(Protocol):
     """Reads and writes the mappings that JSON gives; the modules ``chat`` and ``responses``."""
 

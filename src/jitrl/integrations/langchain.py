@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,8 @@ from jitrl.integrations.tools import Call, Tool
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-    from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+    from langchain_core.runnables.config import var_child_runnable_config
     from langchain_core.utils.function_calling import convert_to_openai_tool
 except ImportError as error:
     raise MissingExtra(
@@ -47,12 +48,14 @@ class JitRLMiddleware(AgentMiddleware, Guide):
         if episode is None:
             return handler(request)
         asked = _told(request, episode)
-        response = handler(_unseen(asked))
+        with _unseen():
+            response = handler(asked)
         choice = episode.choose(lambda: _turn(request, response))
         response = _noted(response, choice)
         if choice.turned:
             with episode.extra_call(choice) as extra:
-                second = handler(_forced(asked, choice))
+                with _unseen():  # the message is streamed when it is whole
+                    second = handler(_forced(asked, choice))
                 if extra.answered(_calls(second, request)):
                     response = _merged(response, second, extra)
         return response
@@ -65,12 +68,14 @@ class JitRLMiddleware(AgentMiddleware, Guide):
         if episode is None:
             return await handler(request)
         asked = _told(request, episode)
-        response = await handler(_unseen(asked))
+        with _unseen():
+            response = await handler(asked)
         choice = episode.choose(lambda: _turn(request, response))
         response = _noted(response, choice)
         if choice.turned:
             with episode.extra_call(choice) as extra:
-                second = await handler(_forced(asked, choice))
+                with _unseen():
+                    second = await handler(_forced(asked, choice))
                 if extra.answered(_calls(second, request)):
                     response = _merged(response, second, extra)
         return response
@@ -136,22 +141,44 @@ def _message(message: BaseMessage) -> Message:
     return Message(_ROLES.get(message.type, "user"), str(message.text), tuple(calls))  # type: ignore[arg-type]
 
 
-def _unseen(request: ModelRequest) -> ModelRequest:
-    """The request whose tokens are not streamed, as its answer may not stand."""
-    if not isinstance(request.model, BaseChatModel):
-        return request
-    tags = [*(request.model.tags or ()), _UNSEEN]
-    return request.override(model=request.model.model_copy(update={"tags": tags}))
+@contextmanager
+def _unseen() -> Iterator[None]:
+    """Stream no tokens of a call, as its answer may not stand.
+
+    The tag is in the context: a copy of the model with the tag would not keep what the model
+    notes of its calls.
+    """
+    config = var_child_runnable_config.get() or {}
+    tags = [*(config.get("tags") or ()), _UNSEEN]
+    token = var_child_runnable_config.set({**config, "tags": tags})
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 def _forced(request: ModelRequest, choice: Choice) -> ModelRequest:
-    request = _unseen(request)  # the message is streamed when it is whole
     if choice.form is not None:
         only = [_tools(request)[choice.form.tool]]
         return request.override(tools=only, tool_choice=choice.form.tool, response_format=None)
     if request.response_format is not None:
         return request.override(tools=[])
     return request.override(tool_choice="none")
+
+
+def _cut(said: AIMessage, id: str | None) -> Any:
+    """The content of a message without calls but that of an id.
+
+    Some providers have calls in it, too, and refuse one that no result follows.
+    """
+    if isinstance(said.content, str):
+        return said.content
+    called = {c["id"] for c in (*said.tool_calls, *said.invalid_tool_calls)} - {id, None}
+    return [
+        part
+        for part in said.content
+        if not (isinstance(part, dict) and {part.get("id"), part.get("call_id")} & called)
+    ]
 
 
 def _noted(response: ModelResponse, choice: Choice, **more: Any) -> ModelResponse:
@@ -170,6 +197,7 @@ def _merged(first: ModelResponse, second: ModelResponse, extra: ExtraCall) -> Mo
     if form is not None:
         call = next(c for c in said.tool_calls if c["name"] == form.tool)
         only = [{**call, "args": dict(extra.arguments or {})}]
-        changed = said.model_copy(update={"tool_calls": only, "invalid_tool_calls": []})
+        kept = {"tool_calls": only, "invalid_tool_calls": [], "content": _cut(said, call["id"])}
+        changed = said.model_copy(update=kept)
         second = replace(second, result=[changed])
     return _noted(second, extra.choice, first_usage=_answer(first).usage_metadata)

@@ -6,7 +6,8 @@ import os
 import re
 from collections.abc import Callable
 
-from jitrl.integrations.conversation import masked, whole
+from jitrl.integrations.conversation import masked
+from jitrl.integrations.tools import whole
 
 _LONGEST = 4000  # characters of a text that name its task
 _LETTERS = re.compile(r"[^\W\d_]+")

@@ -62,6 +62,8 @@ class _Chat:
         self._inner, self.completions = client.chat, completions
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_inner":
+            raise AttributeError(name)
         return getattr(self._inner, name)
 
 
@@ -76,6 +78,8 @@ class _Forwarded:
         self._inner, self._guide, self._interface, self._answer = inner, guide, interface, answer
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_inner":  # of a copy that is being made
+            raise AttributeError(name)
         return getattr(self._inner, name)
 
     def _told(self, episode: GuidedEpisode, request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,7 +107,8 @@ class _Forwarded:
         episode.note(lambda seen: see(seen, _plain(request, said), _json(answer)))
         if not request.get("stream"):
             return answer
-        return _Stream(self._interface.streamed(_json(answer), request))
+        is_read = hasattr(answer, "to_dict")  # a page of a gateway comes as a text
+        return _Stream(self._interface.streamed(_json(answer), request) if is_read else iter(()))
 
 
 class _Decided(_Forwarded):
@@ -173,8 +178,12 @@ class _Stream:
 
 
 def _given(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The request without what the client takes for not given."""
-    return {k: v for k, v in request.items() if not isinstance(v, NotGiven | Omit)}
+    """The request without what the client takes for not given.
+
+    What can be gone through once alone is read into a list, as it is looked at and sent again.
+    """
+    given = {k: v for k, v in request.items() if not isinstance(v, NotGiven | Omit)}
+    return {k: list(v) if isinstance(v, Iterator) else v for k, v in given.items()}
 
 
 def _json(answer: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from jitrl.integrations import responses
 from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import Turn
 from jitrl.integrations.guide import Guide, GuidedEpisode
+from jitrl.integrations.interface import summed
 from jitrl.integrations.tools import Call, Tool
 
 try:
@@ -121,7 +122,7 @@ class JitRLModel(Model, Guide):
                 others = [event async for event in asked(_forced(model_settings, choice))]
                 second = _completed(others)
                 if extra.answered(responses.calls_in(second.output if second else [])):
-                    events = [_patched(event, extra) for event in others]
+                    events = list(_patched(others, first, extra))
         for event in events:
             yield event
 
@@ -152,7 +153,7 @@ class JitRLHooks(RunHooks):
         """The agent produced its output."""
         episode = self._guide.active
         if episode is not None:
-            episode.answer = str(output)
+            episode.said(output)
 
 
 def _turn(
@@ -211,16 +212,35 @@ def _filled(item: Any, extra: ExtraCall) -> Any:
     return item.model_copy(update={"arguments": json.dumps(extra.arguments, ensure_ascii=False)})
 
 
-def _patched(event: Any, extra: ExtraCall) -> Any:
-    """An event of the second stream; those that hold a whole call hold the one to be used."""
-    if event.type == "response.completed":
-        output = _kept(event.response.output, extra)
-        return event.model_copy(
-            update={"response": event.response.model_copy(update={"output": output})}
-        )
-    if event.type == "response.output_item.done" and event.item.type == "function_call":
-        return event.model_copy(update={"item": _filled(event.item, extra)})
-    return event
+def _patched(events: Sequence[Any], first: Any, extra: ExtraCall) -> Iterator[Any]:
+    """The events of the second stream, with one call, of which each whole item is to be used.
+
+    The usage at their end is that of both.
+    """
+    is_there = False
+    for event in events:
+        if event.type == "response.completed":
+            whole = {"output": _kept(event.response.output, extra)}
+            if first is not None and first.usage and event.response.usage:
+                whole["usage"] = _summed(first.usage, event.response.usage)
+            event = event.model_copy(update={"response": event.response.model_copy(update=whole)})
+        elif event.type == "response.output_item.done" and event.item.type == "function_call":
+            form = extra.choice.form
+            if form is None or event.item.name != form.tool or is_there:
+                continue  # the runner would show it as called
+            is_there = True
+            event = event.model_copy(update={"item": _filled(event.item, extra)})
+        yield event
+
+
+def _summed(first: Any, second: Any) -> Any:
+    """The usage of both, as a response says it."""
+    names = ("input_tokens", "output_tokens", "total_tokens")
+    said = second.model_dump()
+    made = type(second).construct(**{**said, **summed(first.model_dump(), said, names)})
+    # What the SDK looks for where an adapter made one response of several.
+    object.__setattr__(made, "_agents_sdk_request_usages", [first, second])
+    return made
 
 
 def _merged(first: ModelResponse, second: ModelResponse, extra: ExtraCall) -> ModelResponse:

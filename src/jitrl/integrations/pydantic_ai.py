@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from jitrl.errors import MissingExtra
 from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import Message, Turn
-from jitrl.integrations.guide import Guide
+from jitrl.integrations.guide import Guide, GuidedEpisode
 from jitrl.integrations.tools import Call, Tool
 
 try:
@@ -35,6 +35,10 @@ except ImportError as error:
         "jitrl.integrations.pydantic_ai needs pydantic-ai: pip install 'jitrl[pydantic-ai]'"
     ) from error
 
+Ask = Callable[
+    [list[ModelMessage], ModelSettings | None, ModelRequestParameters], Awaitable[ModelResponse]
+]
+
 
 class JitRLCapability(AbstractCapability[Any], Guide):
     """A memory beside an agent: ``Agent(model, capabilities=[guide])``.
@@ -53,10 +57,13 @@ class JitRLCapability(AbstractCapability[Any], Guide):
         """Give a run that belongs to no episode one of its own."""
         if self.active is not None:
             return await handler()
-        task = ctx.prompt if isinstance(ctx.prompt, str) and ctx.prompt else "run"
-        with self.episode(task, key=ctx.run_id) as episode:
+        episode = self.begun(_text(ctx.prompt or "").strip() or "run", key=ctx.run_id)
+        if episode is None:
+            return await handler()
+        with episode:
             result = await handler()
-            episode.answer = str(result.output)
+            episode.said(result.output)
+            episode.over()
         return result
 
     def get_wrapper_model(self, model: Model) -> Model | None:
@@ -78,20 +85,39 @@ class _Guided(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """The decided answer."""
-        parameters, episode = model_request_parameters, self._guide.active
-        is_open = (model_settings or {}).get("tool_choice") in (None, "auto", "required")
-        if episode is None or not is_open or not parameters.function_tools:
+        parameters = model_request_parameters
+        episode = self._guided(model_settings, parameters)
+        if episode is None:
             return await self.wrapped.request(messages, model_settings, parameters)
+        return await self._decided(
+            episode, self.wrapped.request, messages, model_settings, parameters
+        )
+
+    def _guided(
+        self, settings: ModelSettings | None, parameters: ModelRequestParameters
+    ) -> GuidedEpisode | None:
+        """The episode under way, if there is something to choose."""
+        is_open = (settings or {}).get("tool_choice") in (None, "auto", "required")
+        return self._guide.active if is_open and parameters.function_tools else None
+
+    async def _decided(
+        self,
+        episode: GuidedEpisode,
+        ask: Ask,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
+    ) -> ModelResponse:
         notes = episode.notes(lambda: _turn(messages, parameters, None, model_settings))
         parameters = _told(messages, parameters, notes)
-        first = await self.wrapped.request(messages, model_settings, parameters)
+        first = await ask(messages, model_settings, parameters)
         choice = episode.choose(lambda: _turn(messages, parameters, first, model_settings))
         answer = _noted(first, choice)
         if choice.turned:
             forced: Any = "none" if choice.form is None else [choice.form.tool]
             settings: Any = {**(model_settings or {}), "tool_choice": forced}
             with episode.extra_call(choice) as extra:
-                second = await self.wrapped.request(messages, settings, parameters)
+                second = await ask(messages, settings, parameters)
                 if extra.answered(_calls(second, parameters)):
                     answer = _merged(first, second, extra)
         return answer
@@ -106,14 +132,22 @@ class _Guided(WrapperModel):
     ) -> AsyncGenerator[Any]:
         """The decided answer as a stream: it begins when the answer is whole."""
         parameters = model_request_parameters
-        if self._guide.active is None or not parameters.function_tools:
-            streamed = self.wrapped.request_stream(
-                messages, model_settings, parameters, run_context
-            )
-            async with streamed as stream:
+        episode = self._guided(model_settings, parameters)
+        if episode is None:
+            alone = self.wrapped.request_stream(messages, model_settings, parameters, run_context)
+            async with alone as stream:
                 yield stream
             return
-        response = await self.request(messages, model_settings, parameters)
+
+        async def streamed(messages: Any, settings: Any, parameters: Any) -> ModelResponse:
+            """The answer that a stream brings; not every model has one that is no stream."""
+            asked = self.wrapped.request_stream(messages, settings, parameters, run_context)
+            async with asked as stream:
+                async for _ in stream:
+                    pass
+                return stream.get()
+
+        response = await self._decided(episode, streamed, messages, model_settings, parameters)
         yield CompletedStreamedResponse(
             response, model_request_parameters=parameters, replay_events=True
         )

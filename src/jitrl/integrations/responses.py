@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from jitrl.integrations.choice import Choice, ExtraCall
 from jitrl.integrations.conversation import Message, Role, Turn
-from jitrl.integrations.interface import Answers, Json
+from jitrl.integrations.interface import Answers, Json, summed
 from jitrl.integrations.tools import Call, Tool
 
 SAID = "input"
@@ -114,7 +114,7 @@ def merged(first: Json, second: Json, extra: ExtraCall) -> dict[str, Any]:
     """The second answer with one call of the chosen tool; the usage is that of both."""
     made = {**second, "output": list(_kept(second["output"], extra))}
     if isinstance(first.get("usage"), Mapping) and isinstance(second.get("usage"), Mapping):
-        both = {k: first["usage"].get(k, 0) + second["usage"].get(k, 0) for k in _COUNTED}
+        both = summed(first["usage"], second["usage"], _COUNTED)
         made["usage"] = {**second["usage"], **both}
     return made
 

@@ -15,6 +15,7 @@ action, in alphabetical order; an answer without a call is the action ``answer``
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -29,6 +30,9 @@ Values = Mapping[str, Mapping[str, Collection[Any]]]
 """Tool → argument → its values, for arguments whose schema does not list them."""
 
 _FORMS = 16  # most actions of one tool; beyond, the argument with most values keeps its type alone
+_LONGEST = 500  # characters of a name or a listed value; one that is longer is none of the list
+_MOST = 9000  # characters of an action
+_HALF = re.compile("[\ud800-\udfff]")
 _DEPTH = 8  # references that are followed in a schema
 _SCALAR = str | int | float | bool | None
 _ABSENT = object()
@@ -48,10 +52,18 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that a model wrote; arguments that are no JSON object stay the text they are."""
+    """A call that a model wrote; arguments that are no JSON object stay the text they are.
+
+    Attributes:
+        tool: A text that can be written down, whatever the model wrote.
+    """
 
     tool: str
     arguments: Mapping[str, Any] | str = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        tool = self.tool if isinstance(self.tool, str) else ""
+        object.__setattr__(self, "tool", whole(tool[:_LONGEST]))
 
     @classmethod
     def read(cls, tool: str, arguments: object) -> Call:
@@ -131,7 +143,8 @@ class Shape:
                 parts.append(f"{name}: {self._type(self._properties[name])}")
             else:
                 parts.append(f"{name}: {_type_of(arguments.get(name))}")
-        return f"{self.tool.name}({', '.join(parts)})"
+        said = whole(f"{self.tool.name}({', '.join(parts)})")
+        return said if len(said) <= _MOST else f"{self.tool.name}(unreadable)"
 
     def _options(self, name: str) -> tuple[Any, ...]:
         """Values of a listed argument; leaving it out is one, unless that means its default."""
@@ -212,16 +225,35 @@ def listed(values: object) -> Values:
 
 
 def together(actions: Sequence[str]) -> str:
-    """The action of an answer that makes several calls; ``answer`` if it makes none."""
-    return " + ".join(sorted(actions)) if actions else ANSWER
+    """The action of an answer that makes several calls; ``answer`` if it makes none.
+
+    Where that would be longer than an action may be, each is named once, and the rest is cut.
+    """
+    said = " + ".join(sorted(actions))
+    if len(said) > _MOST:
+        said = f"{' + '.join(sorted(set(actions)))[:_MOST]} + …"
+    return said or ANSWER
+
+
+def whole(text: str) -> str:
+    """``text`` with ``\ufffd`` for each half of a surrogate pair, which no file can hold.
+
+    JSON of other languages brings them, where a text was cut inside of a character.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _HALF.sub("\ufffd", text)
+    return text
 
 
 def _written(value: object) -> str:
     """A value as JSON, other scripts unescaped; quotation marks in a text are escaped."""
     try:
-        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+        written = json.dumps(value, ensure_ascii=False, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
         return _type_of(value)
+    return whole(written) if len(written) <= _LONGEST else _type_of(value)
 
 
 def _type_of(value: object) -> str:

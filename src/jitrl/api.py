@@ -371,17 +371,17 @@ class JitRL:
 
         Args:
             subjects: ``principal=…``, ``episode=KEY``, ``task=…`` or ``text=…``.
-            principal: Who has it done; kept in the version stream.
+            principal: Who has it done, if not the settings' own; kept in the version stream.
             answers: Files of answers of models that lie in another folder than the memory.
             delete_exports: Delete the exports that were made; else they count as left.
 
         Raises:
-            InputError: If a subject is none.
+            InputError: If a subject is none, or holds who has it done.
             StoreError: If the file cannot be written, or is of another store than ``sqlite``.
         """
         if not isinstance(self.store, SQLiteStore):
             raise StoreError(f"store {type(self.store).__name__} cannot purge; 'sqlite' can")
-        who, store, drop = given.text(principal, "principal"), self.store, delete_exports
+        who, store, drop = self._who(principal), self.store, delete_exports
         receipt = purged(store, subjects, principal=who, answers=answers, delete_exports=drop)
         self.redaction.forget()
         features.forget()

@@ -6,6 +6,7 @@ from made_agents import opened
 from pasts import episode
 
 from jitrl.agents.rulebook.fetching import fetched
+from jitrl.agents.rulebook.figures import Figures
 from jitrl.core.credit import derive_rows
 from jitrl.core.gates import Gates, drawn, helped_on, measure
 from jitrl.core.sentences import rule_id
@@ -16,6 +17,12 @@ from jitrl.types import Contrast, Prompt, Rule, State, Task
 GOAL = "Win."
 HALL = State("hall"), Prompt(GOAL, "hall", (), ("wait", "take lamp", "sing"))
 GOOD, IDLE = "When you see the hall, take lamp", "When you see the hall, sing"
+
+
+def fetched_anew(store, task, book, rng):
+    """What an episode at ``task`` is told, by figures of all uses there are."""
+    figures = Figures(store, book.telling.success)
+    return fetched(store, task, book.telling, rng, exclude=frozenset(), until=None, figures=figures)
 
 
 def lived(store, seed, *, uses, status, chances, first=0):
@@ -34,7 +41,7 @@ def lived(store, seed, *, uses, status, chances, first=0):
     rng = np.random.default_rng(seed)
     for n in range(first, first + uses):
         task = Task(f"t{n % 4}", GOAL, "s")
-        told = fetched(store, task, book.telling, rng, exclude=frozenset(), until=None)
+        told = fetched_anew(store, task, book, rng)
         told.notes(*HALL)
         told.passed()  # a step was taken there
         given = {line.rule.id: line.told for line in told.lines}
@@ -90,9 +97,7 @@ def test_told_rules_are_drawn_with_the_chance_that_is_logged(store):
     seen = []
     for seed in range(400):
         rng = np.random.default_rng(seed)
-        told = fetched(
-            store, Task("t", GOAL, "s"), book.telling, rng, exclude=frozenset(), until=None
-        )
+        told = fetched_anew(store, Task("t", GOAL, "s"), book, rng)
         told.notes(*HALL)
         (line,) = (line for line in told.lines if line.rule.id == good)
         seen.append(line.told)
@@ -104,7 +109,7 @@ def test_an_episode_in_which_its_condition_never_held_says_nothing_of_a_rule(sto
     book = opened("rulebook", store, EnvironmentRewards())
     for seed, (where, uses) in enumerate([("hall", 1), ("cellar", 0)]):
         task, rng = Task("t", GOAL, "s"), np.random.default_rng(seed)
-        told = fetched(store, task, book.telling, rng, exclude=frozenset(), until=None)
+        told = fetched_anew(store, task, book, rng)
         told.notes(State(where), Prompt(GOAL, where, (), ("wait",)))
         told.passed()
         assert [use.rule for use in told.uses("e")].count(good) == uses

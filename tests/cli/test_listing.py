@@ -1,5 +1,7 @@
 """Tables at the width of a terminal: what one must read or copy is never cut."""
 
+import io
+
 import pytest
 from rich.console import Console
 
@@ -166,3 +168,17 @@ def test_a_name_goes_on_below_and_no_number_is_cut(width, lines):
     made.add("default, oracle", "+.125 [n < 6]")
     squeezed = [" ".join(line.split()) for line in rendered(made, width)]
     assert squeezed == [" ".join(line.split()) for line in lines]
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_table_of_numbers_breaks_its_long_headings_before_it_is_parted(is_whole):
+    heads = ("candidate", "p before", "q", "by exploration", "z → z'")
+    listing = Listing(heads, is_numbered=True)
+    listing.add("take lamp", "50.0%", "0.500", "+1.2", "+0.0 → +1.5")
+    whole = "candidate  p before      q  by exploration       z → z'"
+    console = Console(width=80 if is_whole else 50, file=io.StringIO())
+    console.print(listing)
+    *said, row = [line.split() for line in console.file.getvalue().splitlines()]
+    assert row == ["take", "lamp", "50.0%", "0.500", "+1.2", "+0.0", "→", "+1.5"]
+    broken = [["p", "by"], ["candidate", "before", "q", "exploration", "z", "→", "z'"]]
+    assert said == ([whole.split()] if is_whole else broken)

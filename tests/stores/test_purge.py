@@ -75,6 +75,15 @@ def everything(folder):
     return raw
 
 
+def test_a_purge_is_had_done_by_the_principal_of_the_settings_unless_another_is_named(file):
+    with jitrl.open(file, redact=[], principal="dpo") as memory:
+        assert memory.purge("episode=a1").principal == "dpo"
+        assert list(memory.store.changes(0))[-1].principal == "dpo"
+        with pytest.raises(InputError, match="name another who has it done"):
+            memory.purge("principal=dpo")
+        assert memory.purge("principal=dpo", principal="ann").principal == "ann"
+
+
 def test_nothing_of_a_principal_is_left_in_any_byte(file, tmp_path):
     assert MARK.encode() in everything(tmp_path)
     assert OWN.encode() in everything(tmp_path)

@@ -190,14 +190,16 @@ def read(folder: Path) -> Record:
 
 
 @contextmanager
-def opened(folder: Path, settings: Settings, parts: MadeOf, command: str = "") -> Iterator[Record]:
+def opened(
+    folder: Path, settings: Settings, made_of: MadeOf, command: str = ""
+) -> Iterator[Record]:
     """Begin or resume the run in ``folder`` and keep other processes out of it meanwhile.
 
     Raises:
         InputError: If it holds something else.
         ConfigError: If it holds a run of other settings, or is in use.
     """
-    record = _record(settings, parts, command)
+    record = _record(settings, made_of, command)
     _not_another(folder)
     make(folder)
     lock = FileLock(str(folder / _LOCK))
@@ -214,7 +216,7 @@ def opened(folder: Path, settings: Settings, parts: MadeOf, command: str = "") -
         lock.close()
 
 
-def check(folder: Path, settings: Settings, parts: MadeOf) -> None:
+def check(folder: Path, settings: Settings, made_of: MadeOf) -> None:
     """Refuse a folder that a run could not begin or be resumed in, and leave it as it is.
 
     Raises:
@@ -223,7 +225,7 @@ def check(folder: Path, settings: Settings, parts: MadeOf) -> None:
     """
     _not_another(folder)
     if any(folder.glob("seed-*.db")):
-        _resumed(folder, _record(settings, parts, ""))
+        _resumed(folder, _record(settings, made_of, ""))
 
 
 def over(folder: Path, record: Record, seconds: float, stopped: plateau.Stop | None) -> None:
@@ -258,17 +260,17 @@ def commit() -> str:
     return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
 
 
-def _record(settings: Settings, parts: MadeOf, command: str) -> Record:
+def _record(settings: Settings, made_of: MadeOf, command: str) -> Record:
     values = _values(settings)
-    values["run"]["tasks"] = [task.id for task in parts.tasks]
-    values["run"]["seeds"] = list(parts.seeds)
-    embedder, book = parts.embedder, parts.book
+    values["run"]["tasks"] = [task.id for task in made_of.tasks]
+    values["run"]["seeds"] = list(made_of.seeds)
+    embedder, book = made_of.embedder, made_of.book
     also = [*([embedder] if embedder else []), *([{"book": book}] if book else [])]
     return Record(
-        digest=digest([_counted(values), parts.told, *also]),
+        digest=digest([_counted(values), made_of.told, *also]),
         settings=values,
-        families={task.id: task.family for task in parts.tasks},
-        told=parts.told,
+        families={task.id: task.family for task in made_of.tasks},
+        told=made_of.told,
         sessions=[
             Session(
                 started=time.time(),

@@ -24,7 +24,7 @@ def fetched(
     *,
     exclude: frozenset[str],
     until: int | None,
-    figures: Figures | None = None,
+    figures: Figures,
 ) -> Told:
     """The rules that an episode may be told, each by a draw of its own: so their effects part.
 
@@ -32,7 +32,7 @@ def fetched(
         exclude: Tasks; what was distilled from attempts at them alone is left out, and so are the
             uses of a rule there.
         until: Newest version of the memory to look at.
-        figures: Of the rules, as earlier episodes left them; ``None``: all uses are read.
+        figures: Of the rules, as earlier episodes left them.
 
     Raises:
         ModelError: If the embedder failed.
@@ -45,7 +45,6 @@ def fetched(
     fitting |= {rule.id: rule for rule in usable if rule.id in meant}
     allowed = _allowed(store, fitting, exclude)
     speaking = _speaking(allowed)
-    figures = figures or Figures(store, how.success)
     counts = figures.told(speaking, exclude=exclude, until=until)
     standing = ((id, Standing(rule.entry, *counts[id])) for id, rule in speaking.items())
     order = ranked(standing, c=how.explore)

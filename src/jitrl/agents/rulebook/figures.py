@@ -28,6 +28,14 @@ class Tally:
 
 
 @dataclass(slots=True)
+class _Of:
+    """Figures of one rule; ``None``: not asked for yet."""
+
+    tally: Tally | None = None
+    promise: Promise | None = None
+
+
+@dataclass(slots=True)
 class _Line:
     """Figures as of a version of the memory; what is not here was not asked for yet.
 
@@ -38,14 +46,16 @@ class _Line:
 
     version: int
     head: int
-    told: dict[str, Tally] = field(default_factory=dict)
-    promises: dict[str, Promise] = field(default_factory=dict)
+    rules: dict[str, _Of] = field(default_factory=dict)
+
+    def of(self, rule: str) -> _Of:
+        """Those of a rule, to be filled."""
+        return self.rules.setdefault(rule, _Of())
 
     def forget(self, rules: Collection[str] | None) -> None:
         """Drop the figures of some rules; ``None``: of all."""
-        for figures in (self.told, self.promises):
-            for rule in tuple(figures) if rules is None else rules:
-                figures.pop(rule, None)
+        for rule in tuple(self.rules) if rules is None else rules:
+            self.rules.pop(rule, None)
 
 
 class Figures:
@@ -71,17 +81,19 @@ class Figures:
         """
         with self._lock:
             line = self._line(exclude, until)
-            missing = [id for id in ids if id not in line.told]
+            missing = [id for id in ids if id not in line.rules or not line.rules[id].tally]
             if missing and not exclude:
                 counts = self._store.rule_counts(self._success, missing, until=line.version)
-                line.told |= {id: Tally(one.uses, one.wins) for id, one in counts.items()}
+                for id, counted in counts.items():
+                    line.of(id).tally = Tally(counted.uses, counted.wins)
             elif missing:
                 for id, uses in self._store.rule_uses(missing, until=line.version).items():
-                    line.told[id] = Tally()
+                    tally = Tally()
                     for one in uses:
-                        self._count(line.told[id], one, exclude)
-            found = ((id, line.told.get(id, Tally())) for id in ids)
-            return {id: (one.uses, one.wins) for id, one in found}
+                        self._count(tally, one, exclude)
+                    line.of(id).tally = tally
+            found = ((id, line.rules[id].tally if id in line.rules else None) for id in ids)
+            return {id: (one.uses, one.wins) if one else (0, 0) for id, one in found}
 
     def promises(
         self, ids: Collection[str], *, exclude: frozenset[str], until: int | None
@@ -93,13 +105,15 @@ class Figures:
         """
         with self._lock:
             line = self._line(exclude, until)
-            missing = [id for id in ids if id not in line.promises]
+            missing = [id for id in ids if id not in line.rules or not line.rules[id].promise]
             found = self._store.rule_uses(missing, until=line.version) if missing else {}
             for id, uses in found.items():
-                line.promises[id] = Promise()
+                promise = Promise()
                 for one in uses:
-                    _weigh(line.promises[id], one, exclude)
-            return {id: line.promises[id].value for id in ids}
+                    _weigh(promise, one, exclude)
+                line.of(id).promise = promise
+            kept = ((id, line.rules[id].promise) for id in ids)
+            return {id: promise.value for id, promise in kept if promise}
 
     def _line(self, exclude: frozenset[str], until: int | None) -> _Line:
         """The figures as of ``until``, of the rules that were asked for so far."""
@@ -110,7 +124,7 @@ class Figures:
         line = max(near, key=lambda line: line.version, default=_Line(until, head))
         if head < line.head:  # what was seen inside a batch that did not end well
             line.forget(None)
-        if (line.version, line.head) != (until, head) and (line.told or line.promises):
+        if (line.version, line.head) != (until, head) and line.rules:
             try:
                 self._follow(line, exclude, until)
             except BaseException:  # an interrupt, too: what is half counted must go
@@ -124,11 +138,12 @@ class Figures:
         news = self._store.rule_news(line.version, until=until)
         line.forget(news.changed)
         for id, uses in news.uses.items():
+            known = line.rules.get(id, _Of())
             for one in uses:
-                if id in line.told:
-                    self._count(line.told[id], one, exclude)
-                if id in line.promises:
-                    _weigh(line.promises[id], one, exclude)
+                if known.tally:
+                    self._count(known.tally, one, exclude)
+                if known.promise:
+                    _weigh(known.promise, one, exclude)
 
     def _count(self, tally: Tally, one: ScoredUse, exclude: frozenset[str]) -> None:
         if one.use.told and one.task not in exclude:

@@ -27,8 +27,9 @@ class Listing:
         texts: Columns that get a line of their own where the table does not fit.
         left: Columns of a few words, flush left; what is left are numbers, flush right.
         is_wrapped: Where the table does not fit, the first column goes on below, word by word.
-        is_numbered: Where the table does not fit, its numbers alone make one, and the texts stand
-            below it by the number of their row; else each row is a block of lines.
+        is_numbered: Where the table does not fit, its headings are broken at their words; where
+            that does not do, its numbers alone make one, and the texts stand below it by the
+            number of their row. Else each row is a block of lines.
         notes: Lines after the last row, as for what is not listed.
     """
 
@@ -58,6 +59,8 @@ class Listing:
         least = Measurement.get(console, options.update(width=_UNBOUND), table).minimum
         if (least if self.is_wrapped else breadth(table, console)) <= options.max_width:
             yield table
+        elif self.is_numbered and breadth(self._table(True), console) <= options.max_width:
+            yield self._table(True)
         elif self.is_numbered and breadth(self._numbers(), console) <= options.max_width:
             yield self._numbers()
             yield from (folded(text, options.max_width) for text in self._texts())
@@ -65,13 +68,22 @@ class Listing:
             yield from (folded(text, options.max_width) for text in self._blocks())
         yield from (Text(note, style="dim") for note in self.notes)
 
-    def _table(self) -> Table:
+    def _table(self, is_broken: bool = False) -> Table:
+        """All columns; headings that are wider than what they stand over may be ``is_broken``."""
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
         for i, head in enumerate(self.heads):
             is_flush_left = i in self.texts | self.left
             justify: Literal["left", "right"] = "left" if is_flush_left else "right"
             least = self._breadth(i) if self.is_wrapped and i > 0 else None
-            table.add_column(Text(head), justify=justify, header_style="dim", min_width=least)
+            if is_broken and cell_len(head) > self._breadth(i, 0):
+                head = head.replace(" ", "\n")
+            table.add_column(
+                Text(head),
+                justify=justify,
+                header_style="dim",
+                min_width=least,
+                vertical="bottom" if is_broken else "top",
+            )
         for cells, style in self._rows:
             table.add_row(*cells, style=style)
         return table
@@ -127,9 +139,14 @@ class Listing:
                     said = Text(f"{' ' * _INDENT}{self.heads[i]}: ", overflow="fold")
                     yield _styled(said + cells[i], style)
 
-    def _breadth(self, i: int) -> int:
-        """Columns of the terminal that a column takes when nothing is cut."""
-        return max(cell_len(text) for text in (self.heads[i], *(r[i].plain for r, _ in self._rows)))
+    def _breadth(self, i: int, head: int | None = None) -> int:
+        """Columns of the terminal that a column takes when nothing is cut.
+
+        Args:
+            head: What its heading takes; ``None``: the whole of it, in one line.
+        """
+        least = cell_len(self.heads[i]) if head is None else head
+        return max([least, *(cell_len(row[i].plain) for row, _ in self._rows)])
 
 
 def figures(*heads: str) -> Listing:

@@ -263,3 +263,38 @@ def test_a_lost_step_is_known_once_the_episode_goes_on_after_it(tmp_path):
         assert desk.episodes.find("k").steps == 2
         desk.episodes.close("k")
         assert desk.memory.store.episode("k").status == "aborted"
+
+
+DYING = """
+import os, sys
+from jitrl.ports import Receipt
+from jitrl.service.desk import Desk
+from jitrl.service.once import Once
+
+class Dying(Once):
+    def _keep(self, key, what, came):
+        if isinstance(came, Receipt):
+            os._exit(9)
+        super()._keep(key, what, came)
+
+desk = Desk(sys.argv[1], is_kept=True)
+desk.once.close()
+desk.once = Dying(desk.once.path)
+desk.episodes.start("t", key="k", principal="agent")
+desk.episodes.decide("k", "page", {"yes": 1.0, "no": 0.0}, step=0)
+desk.episodes.reward("k", 0.5)
+desk.outcome("k", 0.25, principal="agent", once="1")
+"""
+
+
+def test_a_report_that_a_kill_left_unanswered_counts_its_rewards_when_it_is_said_again(tmp_path):
+    command = [sys.executable, "-c", DYING, str(tmp_path / "a.db")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 9, done.stderr
+    with opened(tmp_path) as desk:
+        assert desk.memory.store.episode("k").outcome.value == 0.75
+        again = desk.outcome("k", 0.25, principal="agent", once="1")
+        assert (again.duplicate, desk.memory.store.episode("k").outcome.value) == (True, 0.75)
+        assert desk.outcome("k", 0.25, principal="agent", once="1") == again
+        desk.outcome("k", 0.25, principal="agent", once="2")  # a correction is the whole
+        assert desk.memory.store.episode("k").outcome.value == 0.25

@@ -16,6 +16,7 @@ from typing import Literal, cast
 
 import msgspec
 
+from jitrl import given
 from jitrl.analysis.notes import Heard, heard
 from jitrl.analysis.rulebook import Shown, shown
 from jitrl.api import JitRL
@@ -26,7 +27,7 @@ from jitrl.ports.rules import RuleStore
 from jitrl.service.episodes import Episodes
 from jitrl.service.errors import Conflict, Unknown
 from jitrl.service.lane import Lane
-from jitrl.service.once import Once
+from jitrl.service.once import Once, Said
 from jitrl.service.running import SELF
 from jitrl.service.seats import Limits
 from jitrl.stores.lookup import Lookup
@@ -106,7 +107,7 @@ class Desk:
         tell = partial(
             self.episodes.outcome,
             key,
-            value,
+            value=value,
             basis=basis,
             evaluator=evaluator,
             told=told,
@@ -119,8 +120,29 @@ class Desk:
         what = msgspec.json.encode((key, value, basis, evaluator, told, principal))
         with self.once.saying(once, what) as said:
             if said.receipt is None:
-                said.receipt = tell()
+                said.receipt = self._told(key, value, basis, tell, said)
             return said.receipt
+
+    def _told(
+        self,
+        key: str,
+        value: float | bool | None,
+        basis: Basis,
+        tell: Callable[..., Receipt],
+        said: Said,
+    ) -> Receipt:
+        """Tell an outcome under an idempotency key.
+
+        What an agent says at the end is added to what it said before, which only a running episode
+        knows: where an earlier try was stored but not answered, it would pass for a correction.
+        """
+        if basis != SELF or value is None:
+            return tell()
+        seat = self.episodes.find(key)
+        if seat.status == "running":
+            said.bring(seat.said)
+            return tell()
+        return tell(value=given.total(said.brought, value, "rewards and outcome"))
 
     # --- looking -------------------------------------------------------------------------------
 

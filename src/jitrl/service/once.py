@@ -1,7 +1,8 @@
 """What was said under an idempotency key, so that saying it again changes nothing.
 
-An answer is kept after what it answers is on disk. A process that dies in between does it again
-when it is asked again, which the memory itself notices unless a correction came in the meantime.
+An answer is kept after what it answers is on disk. What a process that died in between was asked is
+done when it is asked again, which the memory itself notices unless a correction came in the
+meantime. What doing it takes along, and is gone once it is done, is kept before.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import msgspec
 
@@ -61,31 +63,38 @@ class Once:
                 raise Conflict(f"what came with idempotency key {key!r} is being done; wait for it")
             self._under_way.add(key)
         try:
-            said = Said(self._found(key, what))
-            is_new = said.receipt is None
+            found = self._found(key, what)
+            said = Said(None, partial(self._keep, key, what))
+            if isinstance(found, Receipt):
+                said.receipt = found
+            elif found is not None:
+                said.brought = found
             yield said
-            if is_new and said.receipt is not None:
+            if said.receipt is not None and said.receipt is not found:
                 self._keep(key, what, said.receipt)
         finally:
             with self._lock:
                 self._under_way.discard(key)
 
-    def _found(self, key: str, what: bytes) -> Receipt | None:
+    def _found(self, key: str, what: bytes) -> Receipt | float | None:
         with self._lock, self._translated():
             found = self._db.execute(
                 "SELECT what, receipt FROM said WHERE key = ?", (key,)
             ).fetchone()
         if found is None:
             return None
-        if found[0] != what:
+        kept: Receipt | float = msgspec.msgpack.decode(found[1], type=Receipt | float)
+        if found[0] == what:
+            return kept
+        if isinstance(kept, Receipt):
             raise Reused(f"something else was said with idempotency key {key!r}; take another one")
-        return msgspec.msgpack.decode(found[1], type=Receipt)
+        return None  # that was never answered, so the key is free
 
-    def _keep(self, key: str, what: bytes, receipt: Receipt) -> None:
+    def _keep(self, key: str, what: bytes, came: Receipt | float) -> None:
         with self._lock, self._translated():
             self._db.execute(
-                "INSERT OR IGNORE INTO said VALUES (?, ?, ?, ?)",
-                (key, what, msgspec.msgpack.encode(receipt), time.time()),
+                "INSERT OR REPLACE INTO said VALUES (?, ?, ?, ?)",
+                (key, what, msgspec.msgpack.encode(came), time.time()),
             )
 
     @contextmanager
@@ -97,7 +106,21 @@ class Once:
 
 
 class Said:
-    """What is said in a block; ``receipt`` is what came of it."""
+    """What is said in a block; ``receipt`` is what came of it.
 
-    def __init__(self, receipt: Receipt | None) -> None:
-        self.receipt = receipt
+    Attributes:
+        brought: What an earlier try that was not answered brought to what was said.
+    """
+
+    def __init__(self, receipt: Receipt | None, keep: Callable[[float], None]) -> None:
+        self.receipt, self.brought, self._keep = receipt, 0.0, keep
+
+    def bring(self, brought: float) -> None:
+        """Keep ``brought`` for the next try, before this one is done.
+
+        Raises:
+            StoreError: If the file cannot be used.
+        """
+        if brought != self.brought:
+            self._keep(brought)
+            self.brought = brought

@@ -71,7 +71,7 @@ class Running:
         """The episode, as whoever starts it is told."""
         of = self.episode
         about = of.key, of.task, of.scope, "running", of.holdout, len(of.steps)
-        return Seat(*about, self.principal, is_new)  # type: ignore[arg-type]
+        return Seat(*about, self.principal, is_new, self.said)  # type: ignore[arg-type]
 
     @property
     def is_lossy(self) -> bool:

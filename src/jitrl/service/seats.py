@@ -37,6 +37,8 @@ class Seat:
         steps: Steps decided so far.
         principal: Who started it.
         is_new: Whether this call started it.
+        said: Sum of what its agent said of its steps, to which its own outcome is added; 0.0 once
+            it is over.
     """
 
     key: str
@@ -47,6 +49,7 @@ class Seat:
     steps: int
     principal: str = ""
     is_new: bool = False
+    said: float = 0.0
 
     @classmethod
     def of(cls, key: str, stored: Stored) -> Seat:

@@ -224,6 +224,15 @@ def test_rounds_that_fail_by_trying_the_same_again_need_a_higher_temperature():
     assert those(same, score=1.0).status == "unknown"
 
 
+def test_a_run_whose_failing_rounds_are_all_alike_is_told_so_though_no_rule_came_of_it():
+    lived = [attempt(n, task=f"t{n // 8}") for n in range(48)]
+    same = rows(*((0, 1, 0.0, n) for n in range(48)))
+    played = run_of("rulebook", lived, held=same)
+    assert played.has_rules
+    assert tally(CHECKS["rules-alike"](played)) == ("finding", "")
+    assert CHECKS["rules-alike"](case(lived, held=same)).status == "unknown"
+
+
 def test_rules_that_fit_one_task_only_can_never_be_admitted():
     stuck = rule(1, status="candidate")
     alone = [used(stuck, n, n % 2 == 0, 1.0, "t0") for n in range(30)]

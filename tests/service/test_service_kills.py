@@ -121,6 +121,9 @@ def test_what_a_killed_service_had_answered_is_there_once_and_said_again_alike(t
         assert not failed
         for key, _, value, receipt in played:
             assert report(service, key, value) == receipt
+        until, file = time.monotonic() + SECONDS, tmp_path / "served" / "shop.db"
+        while not is_learned(file) and time.monotonic() < until:
+            time.sleep(0.2)
     finally:
         is_over.set()
         service.end(signal.SIGTERM)
@@ -135,6 +138,12 @@ def test_what_a_killed_service_had_answered_is_there_once_and_said_again_alike(t
         assert len(rounds) == len(set(rounds))
         assert rounds
         assert set(rounds) == owed(stored.values())
+
+
+def is_learned(file):
+    """Whether all rounds that teach something were learned, which answers do not wait for."""
+    with SQLiteStore(file, readonly=True) as store:
+        return {(one.task, one.round) for one in store.contrasts()} == owed(store.episodes())
 
 
 def owed(episodes):

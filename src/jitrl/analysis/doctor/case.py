@@ -192,8 +192,9 @@ class Case:
 
     @property
     def has_rules(self) -> bool:
-        """Whether it keeps a rulebook."""
-        return any(journal.book.records or journal.book.contrasts for journal in self.journals)
+        """Whether it keeps a rulebook; that of a run may be empty."""
+        books = (journal.book for journal in self.journals)
+        return self.agent == "rulebook" or any(of.records or of.contrasts for of in books)
 
     @property
     def agent(self) -> str:

@@ -88,8 +88,9 @@ def _way(case: Case, *, is_falling: bool) -> tuple[str, Path | None]:
             return "falls", None
         where = (journal.path for journal, one in zip(case.journals, turned, strict=True) if one)
         return ("", next(where)) if any(turned) else ("unturned", None)
-    if case.has_rules:
-        return "rules", next(j.path for j in case.journals if j.book.records or j.book.contrasts)
+    books = (j.path for j in case.journals if j.book.records or j.book.contrasts)
+    if (file := next(books, None)) is not None:
+        return "rules", file
     return ("other falls" if is_falling else "other"), None
 
 

@@ -165,12 +165,8 @@ def test_nothing_is_pickled(path):
 
 
 def loaded_by(code):
-    """Modules that are loaded after ``code`` ran in a new interpreter, and its seconds."""
-    program = (
-        "import json, sys, time; start = time.perf_counter()\n"
-        f"{code}\n"
-        "print(json.dumps([time.perf_counter() - start, sorted(sys.modules)]), file=sys.stderr)"
-    )
+    """Modules that are loaded after ``code`` ran in a new interpreter."""
+    program = f"import json, sys\n{code}\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
@@ -181,14 +177,10 @@ HEAVY = ("numpy", "openai", "httpx", "pydantic", "numba", "matplotlib", "threadp
 
 
 def test_importing_the_package_loads_nothing_else():
-    _, modules = loaded_by("import jitrl")
+    modules = loaded_by("import jitrl")
     ours = [module for module in modules if module.split(".")[0] == "jitrl"]
     assert ours == ["jitrl"]
     assert not [m for m in modules if m.split(".")[0] in (*HEAVY, "rich", "typer", "msgspec")]
-
-
-def test_importing_the_package_takes_less_than_a_fifth_of_a_second():
-    assert min(loaded_by("import jitrl")[0] for _ in range(5)) < 0.2
 
 
 HELP = """
@@ -201,7 +193,7 @@ except SystemExit as end:
 
 
 def test_help_loads_no_command_and_nothing_heavy():
-    _, modules = loaded_by(HELP)
+    modules = loaded_by(HELP)
     ours = {module for module in modules if module.startswith("jitrl")}
     entry = {"jitrl.cli", "jitrl.cli.main", "jitrl.cli.usage"}
     interrupts = {"jitrl.cli.shared", "jitrl.cli.shared.interrupts"}
@@ -209,11 +201,7 @@ def test_help_loads_no_command_and_nothing_heavy():
     assert not [module for module in modules if module.split(".")[0] in HEAVY]
 
 
-def test_help_takes_less_than_two_fifths_of_a_second():
-    assert min(loaded_by(HELP)[0] for _ in range(5)) < 0.4
-
-
 def test_torch_is_loaded_by_nothing_but_weights_to_train():
     code = "import jitrl.run.compose, jitrl.agents.gradient, jitrl.models.embedded, jitrl.cli.run"
-    _, modules = loaded_by(code)
+    modules = loaded_by(code)
     assert "torch" not in modules

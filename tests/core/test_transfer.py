@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
+from jitrl.core.descent import at_once
 from jitrl.core.transfer import (
     STRENGTHS,
     Block,
     Choice,
     Design,
     fitted,
+    fitting,
     groups,
     likeness,
     log_softmax,
@@ -126,6 +128,17 @@ def test_the_fit_does_not_depend_on_the_order_of_the_tasks(seed: int, shuffler: 
     other = columns(tasks)
     mine, theirs = (by_name(d, fitted(d, whole(d))) for d in (one, other))
     assert mine == {name: pytest.approx(theirs[name], abs=5e-3) for name in mine}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fits_side_by_side_are_those_of_each_alone_to_the_last_bit(seed: int) -> None:
+    design = columns(made(seed, tasks=12))
+    rng = np.random.default_rng(seed)
+    weight = (rng.random((6, len(design.task))) < 0.7).astype(float)
+    weight[5] = 0.0  # done before its first step
+    together = at_once(fitting(design, weight))
+    for mine, alone in zip(together, weight, strict=True):
+        assert mine.tolist() == fitted(design, alone).tolist()
 
 
 def test_a_fit_that_starts_elsewhere_ends_at_the_same_place() -> None:
@@ -279,8 +292,7 @@ def test_held_out_tasks_are_predicted_without_themselves_and_without_their_group
     design = columns(tasks)
     goals = [frozenset({f"g{i // 3}"}) for i in range(12)]
     w = fitted(design, whole(design))
-    tried = list(trials(design, likeness(goals, {f"g{i}": 1.0 for i in range(4)}), w))
-    near, gains = (np.concatenate(parts) for parts in zip(*tried, strict=True))
+    near, gains = at_once(trials(design, likeness(goals, {f"g{i}": 1.0 for i in range(4)}), w))
     assert gains.shape == (24, len(STRENGTHS))
     assert near.tolist() == [1.0] * 12 + [0.0] * 12
     # Task 0 is held out with every fifth, then with its group (0, 1, 2).
@@ -292,5 +304,6 @@ def test_held_out_tasks_are_predicted_without_themselves_and_without_their_group
 
 def test_one_task_or_one_group_alone_is_not_tried_on_others() -> None:
     design = columns(made(5, tasks=1))
-    assert not list(trials(design, np.ones((1, 1)), fitted(design, whole(design))))
+    none = at_once(trials(design, np.ones((1, 1)), fitted(design, whole(design))))
+    assert (none.near.shape, none.gains.shape) == ((0,), (0, len(STRENGTHS)))
     assert strength(np.zeros(0), np.zeros((0, len(STRENGTHS))), 1.0) == 0.0

@@ -89,9 +89,15 @@ def fill(store: SQLiteStore, count: int, first: int = 0) -> None:
         commit(store, episode(f"e{n}", f"t{n}", solved(n), goal=goal(n)))
 
 
-def asked(view: View, page: str, wanted: str, task: str = "new") -> Neighborhood:
+def asked(
+    view: View, page: str, wanted: str, task: str = "new", lessons_of: int = 0
+) -> Neighborhood:
     near = Session(view, task=task).neighborhood(
-        state(page, wanted), goal=wanted, features="page", actions=OFFERED[page]
+        state(page, wanted),
+        goal=wanted,
+        features="page",
+        actions=OFFERED[page],
+        lessons_of=lessons_of,
     )
     return replace(near, version=0)
 
@@ -478,6 +484,40 @@ def test_a_fit_that_was_begun_in_pieces_is_finished_for_who_asks() -> None:
         assert not view.fit_on()
 
 
+def test_lessons_fitted_aside_are_those_of_before_until_the_newest_are_done() -> None:
+    with SQLiteStore(":memory:") as store:
+        view = View(store, "s", Lens(), fits_aside=True)
+        fill(store, 7)
+        first = asked(view, "home", goal(0))  # nothing was learned before, so this waits
+        assert first.lesson is not None
+        fill(store, 4, first=7)
+        view.refresh()
+        assert not view.is_fit_due
+        during = asked(view, "home", goal(0))
+        assert during.lesson is not None
+        assert (during.lesson.tasks, during.transfer) == (first.lesson.tasks, first.transfer)
+        of = during.lesson.version
+        assert 0 < of < store.head()
+        assert asked(view_of(store), "home", goal(0), lessons_of=of) == during
+        while view.fit_on():
+            pass
+        newest = asked(view, "home", goal(0))
+        assert newest == asked(view_of(store), "home", goal(0)) != during
+
+
+def test_a_decision_waits_for_lessons_that_were_left_behind_for_too_long() -> None:
+    with SQLiteStore(":memory:") as store:
+        view = View(store, "s", Lens(), fits_aside=True)
+        fill(store, 5)
+        asked(view, "home", goal(0))
+        for n in range(5, 12):
+            fill(store, 1, first=n)
+            near = asked(view, "home", goal(0))
+            assert near.lesson is not None
+            newer = (near.lesson.tasks, n + 1)
+            assert newer[0] >= newer[1] - 4, newer
+
+
 def test_a_fit_that_fails_half_way_is_still_due() -> None:
     with SQLiteStore(":memory:") as store:
         fill(store, 7)
@@ -534,6 +574,24 @@ def apply(store: SQLiteStore, change: tuple[str, int, float], keys: list[str]) -
     elif keys:
         row = store.rows(keys[which % len(keys)])[0]
         store.set_status(kind, rows=[row.id])  # type: ignore[arg-type]
+
+
+@settings(max_examples=20)
+@given(st.lists(CHANGE, min_size=12, max_size=24), st.lists(st.integers(0, 60), min_size=24))
+def test_what_lessons_fitted_aside_gave_is_found_again_from_the_version_it_names(
+    changes: list[tuple[str, int, float]], pieces: list[int]
+) -> None:
+    with SQLiteStore(":memory:") as store:
+        keys: list[str] = []
+        view = View(store, "s", Lens(), fits_aside=True)
+        for change, ahead in zip(changes, pieces, strict=False):
+            apply(store, change, keys)
+            view.refresh()
+            for _ in range(ahead):
+                view.fit_on()
+            near = asked(view, "home", goal(0))
+            of = 0 if near.lesson is None else near.lesson.version
+            assert asked(view_of(store), "home", goal(0), lessons_of=of) == near
 
 
 @settings(max_examples=20)

@@ -94,6 +94,7 @@ class Corrected:
 
     Attributes:
         traced: Reads a neighborhood within a span; ``None`` where nobody watches.
+        fits_aside: Whether somebody fits lessons between decisions; see ``View``.
 
     Raises:
         ConfigError: If a setting has an impossible value, an embedder cannot be made, or the store
@@ -125,6 +126,7 @@ class Corrected:
         if retrieval.kind == "embedding" and embedder is not None:
             self.embedder = embedder(retrieval.embedder)
         self.traced: Callable[[State, Callable[[], Neighborhood]], Neighborhood] | None = None
+        self.fits_aside = False
         self._views: dict[tuple[str, frozenset[str], int | None], View] = {}
         self._lock = threading.Lock()
 
@@ -166,20 +168,17 @@ class Corrected:
         with self._lock:
             key = (scope, exclude, snapshot)
             if key not in self._views:
-                self._views[key] = View(self.store, scope, self.lens(exclude, snapshot=snapshot))
+                lens = self.lens(exclude, snapshot=snapshot)
+                self._views[key] = View(self.store, scope, lens, fits_aside=self.fits_aside)
             return self._views[key]
 
     def take_in(self, scope: str) -> list[View]:
-        """Read what was committed to a scope, ahead of a decision.
-
-        Returns:
-            Those views whose lessons are to be fitted, for which the decision would wait.
-        """
+        """Read what was committed to a scope, ahead of a decision; returns its views."""
         with self._lock:
             views = [v for key, v in self._views.items() if key[0] == scope and self.mode != "off"]
         for view in views:
             view.refresh()
-        return [view for view in views if view.is_fit_due]
+        return views
 
     @property
     def derivation(self) -> dict[str, Any]:

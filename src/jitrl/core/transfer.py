@@ -8,22 +8,24 @@ for tasks that were held out of the fit. A regression on the memory; nothing of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from jitrl.core.descent import at_once, minima
 from jitrl.core.features import Feature
 
 STRENGTHS = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.5])
 """What c is chosen from, shape [S]."""
 
 _RIDGE = 0.3
+_AT_ONCE = 100_000  # values of a design that several fits look at, so that they stay in a cache
 _FOLDS = 5
 _GROUP = 0.4  # goals that are more alike are of one group
 _NEAR = 0.15  # how near a held-out task's likeness must be to that of the task at hand
-_MEMORY, _ITERATIONS, _FLAT = 8, 60, 1e-3
 _LEAST = -50.0
 _TRUST, _FAILS, _FAILS_IF_TRUE = 0.8, 0.8, 0.6
 
@@ -125,29 +127,43 @@ class Design:
         sizes = np.diff(np.append(self._starts, line[-1]))
         self._choice = np.repeat(np.arange(len(self._starts)), sizes)
 
+    @property
+    def size(self) -> int:
+        """How many values are not 0; at least 1."""
+        return max(1, len(self._values))
+
     def scores(self, w: np.ndarray) -> np.ndarray:
-        """``w f`` of each line, shape [L]."""
-        return np.bincount(self._lines, w[self._columns] * self._values, len(self._z))
+        """``w f`` of each line, shape [..., L], for weights of shape [..., F]."""
+        return self._summed(self._lines, np.take(w, self._columns, -1) * self._values, len(self._z))
 
     def log_probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Of ``softmax(z + scores)`` within each choice, shape [L]."""
+        """Of ``softmax(z + scores)`` within each choice, shape [..., L]."""
         x = self._z + scores
-        x = x - np.maximum.reduceat(x, self._starts)[self._choice]
-        mass: np.ndarray = np.log(np.add.reduceat(np.exp(x), self._starts))
-        return np.asarray(x - mass[self._choice])
+        x = x - np.take(np.maximum.reduceat(x, self._starts, -1), self._choice, -1)
+        mass: np.ndarray = np.log(np.add.reduceat(np.exp(x), self._starts, -1))
+        return np.asarray(x - np.take(mass, self._choice, -1))
 
-    def loss(self, w: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray]:
-        """Negative log-likelihood with its ridge penalty, and its gradient, shape [F].
+    def loss(self, w: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Negative log-likelihood with its ridge penalty, and its gradient, shapes [...], [..., F].
 
         Args:
-            weight: Of each choice, shape [C]; 0 leaves it out.
+            w: Shape [..., F].
+            weight: Of each choice, shape [..., C]; 0 leaves it out.
         """
         log_p = self.log_probabilities(self.scores(w))
-        slope = np.exp(log_p) * weight[self._choice]
-        slope[self._chosen] -= weight
-        rising = np.bincount(self._columns, slope[self._lines] * self._values, len(w))
-        likely = _dot(weight, log_p[self._chosen])
-        return _RIDGE / 2.0 * _dot(w, w) - likely, rising + _RIDGE * w
+        slope = np.exp(log_p) * np.take(weight, self._choice, -1)
+        slope[..., self._chosen] -= weight
+        values = np.take(slope, self._lines, -1) * self._values
+        rising = self._summed(self._columns, values, w.shape[-1])
+        likely = (weight * log_p[..., self._chosen]).sum(axis=-1)
+        return _RIDGE / 2.0 * (w * w).sum(axis=-1) - likely, rising + _RIDGE * w
+
+    @staticmethod
+    def _summed(places: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+        """The sum of the values of each place, shape [..., size]."""
+        flat = values.reshape(-1, values.shape[-1])
+        sums = np.stack([np.bincount(places, row, size) for row in flat])
+        return sums.reshape(*values.shape[:-1], size)
 
     def gains(self, w: np.ndarray, tasks: np.ndarray) -> np.ndarray:
         """Gain in log-likelihood over z, nats a choice, by task and strength, shape [tasks, S].
@@ -162,59 +178,25 @@ class Design:
 
 
 def fitted(design: Design, weight: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-    """The weights that minimise ``design.loss``, shape [F], by L-BFGS.
+    """The weights that minimise ``design.loss``, shape [F]; see ``fitting``."""
+    first = None if start is None else start[None]
+    return np.asarray(at_once(fitting(design, weight[None], first))[0])
+
+
+def fitting(
+    design: Design, weight: np.ndarray, start: np.ndarray | None = None
+) -> Generator[None, None, np.ndarray]:
+    """The weights that minimise ``design.loss`` for each weighing, shape [K, F]; pauses on its way.
 
     The loss is strictly convex, so they depend on the choices alone, in whatever order they came.
 
     Args:
-        start: Where to begin; at 0 if ``None``.
-
-    Source: Liu, Nocedal, *On the limited memory BFGS method for large scale optimization* (1989).
+        weight: Of each choice, for each of K fits, shape [K, C].
+        start: Where to begin, shape [K, F]; at 0 if ``None``.
     """
-    w = np.zeros(len(design.place)) if start is None else start.copy()
-    value, gradient = design.loss(w, weight)
-    steps: list[tuple[np.ndarray, np.ndarray, float]] = []
-    for _ in range(_ITERATIONS):
-        if float(np.abs(gradient).max(initial=0.0)) < _FLAT:
-            break
-        direction = _direction(gradient, steps)
-        slope, length = _dot(direction, gradient), 1.0
-        if not steps:
-            length = min(1.0, 1.0 / float(np.abs(gradient).sum()))
-        while True:
-            new = w + length * direction
-            lower, turned = design.loss(new, weight)
-            if lower <= value + 1e-4 * length * slope or length < 1e-10:
-                break
-            length /= 2.0
-        moved, change = new - w, turned - gradient
-        curvature = _dot(moved, change)
-        if curvature > 0.0:
-            steps = [*steps[1 - _MEMORY :], (moved, change, curvature)]
-        w, value, gradient = new, lower, turned
-    return w
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    """The product of two vectors; without BLAS, whose threads wait, and round in another order."""
-    return float((a * b).sum())
-
-
-def _direction(
-    gradient: np.ndarray, steps: Sequence[tuple[np.ndarray, np.ndarray, float]]
-) -> np.ndarray:
-    """Minus the gradient, scaled by what the last steps told of the curvature."""
-    direction = -gradient
-    shares = []
-    for moved, change, curvature in reversed(steps):
-        shares.append(_dot(moved, direction) / curvature)
-        direction = direction - shares[-1] * change
-    if steps:
-        _, change, curvature = steps[-1]
-        direction = direction * (curvature / _dot(change, change))
-    for (moved, change, curvature), share in zip(steps, reversed(shares), strict=True):
-        direction = direction + moved * (share - _dot(change, direction) / curvature)
-    return np.asarray(direction)
+    if start is None:
+        start = np.zeros((len(weight), len(design.place)))
+    return minima(lambda w, which: design.loss(w, weight[which]), start)
 
 
 def likeness(goals: Sequence[frozenset[str]], telling: Mapping[str, float]) -> np.ndarray:
@@ -230,28 +212,45 @@ def likeness(goals: Sequence[frozenset[str]], telling: Mapping[str, float]) -> n
     return np.asarray(np.where(union > 0.0, common / np.where(union > 0.0, union, 1.0), 1.0))
 
 
-def trials(
-    design: Design, alike: np.ndarray, w: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+class Trials(NamedTuple):
+    """What tasks would have gained from fits that they were left out of.
+
+    Attributes:
+        near: Likeness of each task to the nearest one of its fit, shape [T].
+        gains: By strength, shape [T, S].
+    """
+
+    near: np.ndarray
+    gains: np.ndarray
+
+
+def trials(design: Design, alike: np.ndarray, w: np.ndarray) -> Generator[None, None, Trials]:
     """What each task would have gained from a fit without it, and without all goals like its own.
+
+    Pauses on its way.
 
     Args:
         alike: Likeness of the tasks' goals, shape [tasks, tasks].
         w: The fit to all tasks.
-
-    Yields:
-        For each fit, likeness of the H tasks that it leaves out to the nearest one of the others,
-        shape [H], and their gains, shape [H, S].
     """
+    out = list[np.ndarray]()  # of each fit, whether a task is left out, shape [tasks]
     for fold in (np.arange(len(alike)), groups(alike)):
         folds = fold % min(_FOLDS, int(fold.max()) + 1)
-        for number in np.unique(folds):
-            held = np.flatnonzero(folds == number)
-            kept = np.flatnonzero(folds != number)
-            if not len(kept):
-                continue
-            without = fitted(design, (folds[design.task] != number).astype(float), w)
-            yield alike[np.ix_(held, kept)].max(axis=1), design.gains(without, held)
+        out += [folds == number for number in np.unique(folds) if (folds != number).any()]
+    if not out:
+        return Trials(np.zeros(0), np.zeros((0, len(STRENGTHS))))
+    weight = np.stack([~is_held[design.task] for is_held in out]).astype(float)
+    without = list[np.ndarray]()
+    some = max(1, _AT_ONCE // design.size)
+    for at in range(0, len(out), some):
+        part = weight[at : at + some]
+        without += list((yield from fitting(design, part, np.tile(w, (len(part), 1)))))
+    near = [alike[np.ix_(is_held, ~is_held)].max(axis=1) for is_held in out]
+    gains = list[np.ndarray]()
+    for fit, is_held in zip(without, out, strict=True):
+        gains.append(design.gains(fit, np.flatnonzero(is_held)))
+        yield
+    return Trials(np.concatenate(near), np.concatenate(gains))
 
 
 def groups(alike: np.ndarray) -> np.ndarray:

@@ -10,7 +10,16 @@ from jitrl.core.evidence import nearness
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError, StoreError
 from jitrl.memory.explain_lessons import Taught, taught
-from jitrl.memory.rerun import Past, Rerun, Sight, again, excluded, is_corrected, snapshot_of
+from jitrl.memory.rerun import (
+    Past,
+    Rerun,
+    Sight,
+    again,
+    excluded,
+    is_corrected,
+    lessons_of,
+    snapshot_of,
+)
 from jitrl.memory.view import View
 from jitrl.ports import DecisionRecord, Store
 from jitrl.types import Decision, Neighborhood, Row, State
@@ -152,7 +161,7 @@ def explain(
     near = _near(whole, full, heard)
     rule = sight.lens().rule
     weights, lesson = _weights(near, rule), None
-    fit = None if full.lessons is None else full.lessons.fit()
+    fit = None if full.lessons is None else full.lessons.fit(lessons_of(decision))
     if fit is not None:
         here, declared = first.situation(record.state, whole), episode.info.get("features")
         lesson = taught(whole, fit, here, declared, rule.transfer, store.outline)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -31,6 +31,7 @@ _FEWEST = 5  # solved tasks from which lessons are drawn
 _MOST = 300  # tasks that a fit looks at, the newest
 _TELLING = 2.0  # a word of so many nats, or more, tells all it can
 _GROWTH = 1.25  # the neutral reward is looked at again when so many times as many loops are known
+_KEPT = 4  # fits that are remembered as due; a decision learns from one of them
 _GOALS = 1024  # goals whose likeness and strength a fit remembers
 
 
@@ -115,6 +116,7 @@ class Lessons:
         journal: Gives the outline of the episode of a key.
         temperature: What the frozen model's logits are divided by.
         neutral: Reward of a step that gains nothing; gains count from it.
+        is_aside: Whether fits are made aside: until the newest is there, the one before is used.
 
     Attributes:
         observed: The neutral reward as the episodes show it: what a step of a loop brought, by the
@@ -122,9 +124,15 @@ class Lessons:
     """
 
     def __init__(
-        self, journal: Callable[[str], Outline], temperature: float, neutral: float = 0.0
+        self,
+        journal: Callable[[str], Outline],
+        temperature: float,
+        neutral: float = 0.0,
+        *,
+        is_aside: bool = False,
     ) -> None:
         self._journal, self._temperature, self._neutral = journal, temperature, neutral
+        self._is_aside = is_aside
         self._loops, self._look_at, self.observed = array("d"), 1, 0.0
         self._best: dict[str, Path] = {}
         self._failures: dict[str, int] = {}
@@ -132,9 +140,10 @@ class Lessons:
         self._after: dict[tuple[str, str], tuple[str, int]] = {}
         self._offered: dict[str, dict[str, int]] = {}
         self._new = 0
-        self._due: tuple[int, tuple[_Best, ...]] | None = None
-        self._pieces: Iterator[None] | None = None  # of the fit that is due, once it was begun
-        self._fit: Fit | None = None
+        self._due: dict[int, tuple[_Best, ...]] = {}  # version → what its fit is to be made of
+        self._is_old_gone = False
+        self._made: dict[int, Fit | None] = {}  # those of ``_due`` that were made
+        self._making: tuple[int, Generator[None, None, Fit | None]] | None = None
         self._outlines: dict[str, Outline] = {}  # of the episodes of the last fit
         self._precedents: dict[str, Precedent] = {}  # the same, read as the fit needs them
         self._site = SiteMap({}, {})
@@ -164,11 +173,8 @@ class Lessons:
             self._new = 0
             best = tuple(self._best.items())[-_MOST:]
             idle = self._idle
-            self._due = (
-                rows[-1].version,
-                tuple(_Best(task, path, dict(idle.get(task, {}))) for task, path in best),
-            )
-            self._pieces = None
+            made_of = (_Best(task, path, dict(idle.get(task, {}))) for task, path in best)
+            self._fall_due(rows[-1].version, tuple(made_of))
 
     def failures(self, task: str) -> int:
         """Failed attempts at a task that was not solved yet."""
@@ -177,44 +183,49 @@ class Lessons:
     @property
     def is_due(self) -> bool:
         """Whether the next call of ``fit`` makes one, or what is left of it."""
-        return self._due is not None
+        version = self._at(0)
+        return version is not None and version not in self._made
 
-    def fit(self) -> Fit | None:
-        """The last fit that was due; ``None`` as long as too few tasks can teach."""
-        while self.fit_on():
-            pass
-        return self._fit
+    def fit(self, as_of: int = 0) -> Fit | None:
+        """What was learned; ``None`` as long as too few tasks can teach.
+
+        Args:
+            as_of: Of the fits that were due up to this version of the memory, the last one. 0: of
+                all, or the last one made where fits are made aside.
+        """
+        version = self._at(as_of)
+        if version is None:
+            return None
+        while version not in self._made:
+            self._go_on(version)
+        return self._made[version]
 
     def fit_on(self) -> bool:
-        """Do the next piece of the fit that is due, some milliseconds; whether there is more."""
-        if self._due is None:
+        """Do the next piece of a fit that is due, some milliseconds; whether there is more."""
+        newest = next(reversed(self._due), None)
+        if newest is None or newest in self._made:
             return False
-        if self._pieces is None:
-            self._pieces = self._fitted(*self._due)
-        try:
-            for _ in self._pieces:
-                return True
-        except BaseException:
-            self._pieces = None  # it is still due
-            raise
-        self._pieces = self._due = None
-        return False
+        self._go_on(newest if self._making is None else self._making[0])
+        return newest not in self._made
 
     def teach(
-        self, here: Situation, declared: str, task: str
+        self, here: Situation, declared: str, task: str, as_of: int = 0
     ) -> tuple[Lesson | None, dict[str, float]]:
         """How far to follow what was learned, and what it adds to each action, nats.
 
         Args:
             declared: The kind of features that the codec declares.
             task: Whose step it is; its own path is not what makes its goal look familiar.
+            as_of: As for ``fit``.
         """
-        fit = self.fit()
-        if fit is None:
+        version = self._at(as_of)
+        fit = self.fit(as_of)
+        if fit is None or version is None:
             return None, {}
         likeness, strength = fit.followed(here.goal, task)
         trust = transfer.trust(self.failures(task))
-        lesson = Lesson(strength, trust, likeness, len(fit.goals))
+        of = 0 if version == next(reversed(self._due)) else version
+        lesson = Lesson(strength, trust, likeness, len(fit.goals), of)
         if not strength:
             return lesson, {}
         found = fit.features(here, declared)
@@ -222,6 +233,43 @@ class Lessons:
             action: strength * trust * fit.score(f)
             for action, f in zip(here.actions, found, strict=True)
         }
+
+    def _fall_due(self, version: int, made_of: tuple[_Best, ...]) -> None:
+        """A fit is to be made; those of long ago are forgotten."""
+        self._due.pop(version, None)
+        self._due[version] = made_of
+        gone = [version, *list(self._due)[:-_KEPT]]
+        for old in gone:
+            self._made.pop(old, None)
+            if self._making is not None and self._making[0] == old:
+                self._making = None
+        for old in gone[1:]:
+            del self._due[old]
+            self._is_old_gone = True
+
+    def _at(self, as_of: int) -> int | None:
+        """The version whose fit ``fit`` gives."""
+        if as_of:
+            known = [version for version in self._due if version <= as_of]
+            oldest = next(iter(self._due), None) if self._is_old_gone else None
+            return known[-1] if known else oldest
+        if self._is_aside:
+            for version in reversed(self._due):
+                if self._made.get(version) is not None:
+                    return version
+        return next(reversed(self._due), None)
+
+    def _go_on(self, version: int) -> None:
+        """Do the next piece of a fit."""
+        if self._making is None or self._making[0] != version:
+            self._making = version, self._fitted(version, self._due[version])
+        try:
+            next(self._making[1])
+        except StopIteration as end:
+            self._made[version], self._making = end.value, None
+        except BaseException:
+            self._making = None  # it is still due
+            raise
 
     def _see(self, row: Row) -> None:
         """Where an action led. The goal is not known here, so places stay as they are."""
@@ -267,8 +315,8 @@ class Lessons:
             return known
         return Precedent(outline, path, told, self._temperature)
 
-    def _fitted(self, version: int, best: Sequence[_Best]) -> Iterator[None]:
-        """Make a fit; it is there once all pieces are done."""
+    def _fitted(self, version: int, best: Sequence[_Best]) -> Generator[None, None, Fit | None]:
+        """Make a fit, in pieces."""
         before = self._outlines  # an episode that was committed stays as it is
         self._outlines = {
             key: before.get(key) or self._journal(key) for key in (b.path.episode for b in best)
@@ -276,8 +324,7 @@ class Lessons:
         known = [(b, self._outlines[b.path.episode]) for b in best]
         known = [(b, outline) for b, outline in known if _teaches(outline, b.path)]
         if len(known) < _FEWEST:
-            self._fit = None
-            return
+            return None
         outlines = [outline for _, outline in known]
         told = {b.task: self._readings(outline, b.idle) for b, outline in known}
         precedents = [self._precedent(outline, b.path, told[b.task]) for b, outline in known]
@@ -305,14 +352,10 @@ class Lessons:
             yield
             blocks.append(one.block(unfitted.site, unfitted.tells))
         design = Design(blocks)
-        w = transfer.fitted(design, np.ones(len(design.task)))
-        trials = list[tuple[np.ndarray, np.ndarray]]()
-        for trial in transfer.trials(design, transfer.likeness(goals, telling), w):
-            yield
-            trials.append(trial)
-        near, gains = (np.concatenate(parts) for parts in zip(*trials, strict=True))
+        [w] = yield from transfer.fitting(design, np.ones((1, len(design.task))))
+        near, gains = yield from transfer.trials(design, transfer.likeness(goals, telling), w)
         weight = dict(zip(design.place, w.tolist(), strict=True))
-        self._fit = replace(unfitted, weight=weight, near=near, gains=gains)
+        return replace(unfitted, weight=weight, near=near, gains=gains)
 
 
 def _teaches(outline: Outline, path: Path) -> bool:

@@ -120,6 +120,7 @@ class Rerun:
                 read=self._read(number),
                 actions=[c.action for c in decision.candidates if c.source != "memory"],
                 allowed=_allowed(decision),
+                lessons_of=lessons_of(decision) if self._until is None else 0,
             )
             made = again(decision, near, self._sight)
             self.is_sure = self.is_sure and _is_sure(decision, made, self._sight.lens().rule)
@@ -147,6 +148,11 @@ def again(decision: Decision, near: Neighborhood, sight: Sight) -> Decision:
         allowed=allowed,
         admission=lens.admission,
     )
+
+
+def lessons_of(decision: Decision) -> int:
+    """Version of the memory that its lessons were learned from; 0: the newest it could see."""
+    return 0 if decision.lesson is None else decision.lesson.version
 
 
 def _allowed(decision: Decision) -> Collection[str] | None:

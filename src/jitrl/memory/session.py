@@ -80,6 +80,7 @@ class Session:
         read: str = "",
         actions: Collection[str] = (),
         allowed: Collection[str] | None = None,
+        lessons_of: int = 0,
     ) -> Neighborhood:
         """What the memory and this episode hold about states like ``state``.
 
@@ -92,11 +93,12 @@ class Session:
             allowed: Actions of the memory that they are asked about, too, because these may join
                 the others; ``None`` leaves it to the rule. Where it maps actions to risks, those
                 that may join are looked for support.
+            lessons_of: Version of the memory that the lessons were learned from; 0: the newest.
         """
         with self.view.lock:
             view = self._advance()
             least = view.lens.retrieval.threshold if floor is None else floor
-            found = view.of_task(view.index.search(state, floor), self.task)
+            found = view.of_task(view.index.search(state, floor), self.task, lessons_of)
             excluded = 0
             if view.left_out:
                 excluded = sum(view.left_out.get(at, 0) for at in found.ids.tolist())
@@ -123,7 +125,7 @@ class Session:
                     joining = [a for a in near.action if allowed is None or a in allowed]
                     more = [a for a in dict.fromkeys(joining) if a not in actions]
                 here = self.situation(state, goal, actions, more, read)
-                lesson, taught = view.lessons.teach(here, features, self.task)
+                lesson, taught = view.lessons.teach(here, features, self.task, lessons_of)
             support = {}
             if isinstance(allowed, Mapping):
                 support = self._support(near, [a for a in allowed if a not in actions])

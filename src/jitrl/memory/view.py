@@ -96,10 +96,15 @@ class Voice:
 
 
 class View:
-    """One scope of ``store`` through ``lens``. Safe for threads: take ``lock`` around reads."""
+    """One scope of ``store`` through ``lens``. Safe for threads: take ``lock`` around reads.
 
-    def __init__(self, store: Store, scope: str, lens: Lens) -> None:
-        self.store, self.scope, self.lens = store, scope, lens
+    Args:
+        fits_aside: Whether somebody calls ``fit_on`` between decisions, so that these need not wait
+            for lessons: they use those of before, and say so, until the newest are fitted.
+    """
+
+    def __init__(self, store: Store, scope: str, lens: Lens, *, fits_aside: bool = False) -> None:
+        self.store, self.scope, self.lens, self._fits_aside = store, scope, lens, fits_aside
         self.lock = threading.RLock()
         self.version = 0
         self._inactive: set[int] = set()
@@ -120,7 +125,12 @@ class View:
         rule = self.lens.rule
         self.lessons: Lessons | None = None
         if rule.transfer > 0.0 and rule.unit == "cells":
-            self.lessons = Lessons(self.store.outline, rule.temperature_prior, self._neutral)
+            self.lessons = Lessons(
+                self.store.outline,
+                rule.temperature_prior,
+                self._neutral,
+                is_aside=self._fits_aside,
+            )
         self._rewards = array("d")
         self._look_at, self._median = 1, 0.0
         self._largest = [0.0, 0.0]
@@ -314,15 +324,16 @@ class View:
             else:
                 known.add(task)
 
-    def of_task(self, found: Similar, task: str) -> Similar:
+    def of_task(self, found: Similar, task: str, as_of: int = 0) -> Similar:
         """Those states that ``task`` has been in; all of them as long as there are no lessons.
 
-        So it is, too, where it is not said whose episode it is ("").
+        So it is, too, where it is not said whose episode it is (""). ``as_of`` is as for
+        ``Lessons.fit``.
 
         Rows of other tasks mislead more than they help; once lessons can be drawn from them, these
         take their place.
         """
-        if not task or self.lessons is None or self.lessons.fit() is None:
+        if not task or self.lessons is None or self.lessons.fit(as_of) is None:
             return found
         known = self._tasks
         own = [_holds(known.get(i, task), task) for i in found.ids.tolist()]

@@ -46,6 +46,7 @@ class Episodes:
     ) -> None:
         self.memory, self.lookup, self.limits, self._journal = memory, lookup, limits, journal
         self._clean = memory.redaction.text
+        memory.agent.fits_aside = True  # see ``_ahead``
         self._running: dict[str, Running] = {}
         self._lock = threading.Lock()
         self._lane = Lane("jitrl-decide", limits.workers)
@@ -198,7 +199,8 @@ class Episodes:
         due: list[Callable[[], None]] = []
         try:
             if not running.episode.holdout:
-                due = [v.fit for v in self.memory.agent.take_in(running.episode.scope)]
+                views = self.memory.agent.take_in(running.episode.scope)
+                due = [view.fit for view in views if view.is_fit_due]
         finally:
             if not due:
                 running.work()

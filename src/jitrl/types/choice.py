@@ -104,12 +104,15 @@ class Lesson(NamedTuple):
         trust: What failed attempts at this task leave of it, in (0, 1].
         likeness: Of the goal to the nearest solved task's, in [0, 1].
         tasks: Solved tasks that were learned from.
+        version: Of the memory that was learned from, where that was not the newest that was due
+            yet: something newer was still being learned. Else 0.
     """
 
     strength: float
     trust: float
     likeness: float
     tasks: int
+    version: int = 0
 
 
 class Capped(NamedTuple):

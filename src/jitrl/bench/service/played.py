@@ -1,7 +1,8 @@
 """Episodes played against a service at a fixed rate of requests, and how long each answer took.
 
 Requests fall due at fixed times, whether or not earlier ones were answered, and are timed from when
-they fell due: a service that stalls is charged for all that it kept waiting.
+they fell due: a service that stalls is charged for all that it kept waiting. The first episode of a
+player is of a length drawn at random, so that players are not at the same step all the time.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def _requests(
         at = f"/v1/episodes/{key}"
         scope, task = str(int(records.site[first])), f"task-{records.task[first]}"
         yield _Request("start", "POST", "/v1/episodes", {"task": task, "scope": scope, "key": key})
-        for step in range(STEPS):
+        for step in range(STEPS if number else int(rng.integers(1, STEPS + 1))):
             state = world.state(records, first + step)
             actions = world.choices(records, first + step)
             logits = rng.normal(0.0, 2.0, len(actions)).round(4).tolist()

@@ -53,9 +53,8 @@ def test_of_an_order_that_names_no_action_there_nobody_can_tell(order):
 )
 def test_an_episode_counts_what_was_obeyed_and_what_is_unknown(text, obeyed, unknown):
     how = Telling(3, 200, 0.5, 0.3, 0.2, 1.0)
-    told = Told(
-        (Line(Rule("r", text, "s", author="human"), "goal", 0.0),), how, lambda _: {"r": 0.5}
-    )
+    line = Line(Rule("r", text, "s", author="human"), "goal", 0.0)
+    told = Told((line,), how, lambda _: {"r": 0.5}, lambda: {"r"})
     prompt = Prompt("goal", "the list", (), (DELETE, EDIT, SAVE))
     for action in (DELETE, EDIT, SAVE):
         assert told.notes(State("you see the list"), prompt)

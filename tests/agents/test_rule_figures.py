@@ -1,6 +1,7 @@
 """Figures of rules that are kept up to date are those that all uses give, whatever happened."""
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from jitrl.agents.rulebook.figures import Figures
 from jitrl.core.effect import Promise
 from jitrl.core.gates import drawn, is_win
-from jitrl.errors import StoreError
 from jitrl.purging import purged
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.rule_samples import TEXTS, played, sample_rule
@@ -154,7 +154,7 @@ def test_running_figures_are_counts_and_promises_that_add_up(tmp_path):
         assert promises[rule.id] > 0.8
 
 
-def test_the_uses_of_a_rule_that_is_purged_are_gone_and_unknown_rules_are_said():
+def test_a_rule_that_is_purged_has_no_figures():
     with SQLiteStore(":memory:") as store:
         rule, other = sample_rule(), sample_rule(TEXTS[1])
         store.add_rules([rule, other])
@@ -162,8 +162,43 @@ def test_the_uses_of_a_rule_that_is_purged_are_gone_and_unknown_rules_are_said()
         figures = Figures(store, 1.0)
         assert read(figures, [rule.id], frozenset(), None)[0] == {rule.id: (1, 1)}
         purged(store, [f"text={rule.text}"])
-        with pytest.raises(StoreError, match="has no rule"):
-            read(figures, [rule.id], frozenset(), None)
+        for exclude in LEFT_OUT:
+            told, promises = read(figures, [rule.id, other.id], exclude, None)
+            assert told[rule.id] == (0, 0)
+            assert list(promises) == [other.id]
+
+
+def test_figures_for_more_sets_of_tasks_than_are_kept_are_right_and_few_are_kept():
+    with SQLiteStore(":memory:") as store:
+        rule = sample_rule()
+        store.add_rules([rule])
+        figures = Figures(store, 1.0)
+        for n in range(100):
+            played(store, f"e{n}", [(rule.id, True)], task=f"t{n}")
+            exclude = frozenset({f"t{n}"})
+            assert read(figures, [rule.id], exclude, None)[0] == {rule.id: (n, n)}
+            assert read(figures, [rule.id], frozenset(), None)[0] == {rule.id: (n + 1, n + 1)}
+        assert len(figures._lines) < 50
+
+
+def test_figures_forget_what_they_read_in_a_batch_that_failed(tmp_path):
+    with SQLiteStore(tmp_path / "m.db") as store, SQLiteStore(tmp_path / "m.db") as elsewhere:
+        rule = sample_rule()
+        store.add_rules([rule])
+        figures = Figures(store, 1.0)
+        with suppress(KeyError), store.batch():
+            played(store, "never", [(rule.id, True)])
+            assert read(figures, [rule.id], frozenset(), None)[0] == {rule.id: (1, 1)}
+            raise KeyError
+        played(elsewhere, "e1", [(rule.id, True)], score=0.0)  # under the same version
+        assert read(figures, [rule.id], frozenset(), None)[0] == {rule.id: (1, 0)}
+        with store.batch():
+            with suppress(KeyError), store.batch():
+                played(store, "never", [(rule.id, True)])
+                read(figures, [rule.id], frozenset(), None)
+                raise KeyError
+            played(store, "e2", [(rule.id, False)])
+            assert read(figures, [rule.id], frozenset(), None)[0] == {rule.id: (1, 0)}
 
 
 class Broken:

@@ -11,6 +11,7 @@ from jitrl.core.gates import Gates
 from jitrl.core.sentences import rule_id
 from jitrl.errors import ConfigError
 from jitrl.evaluators.environment import EnvironmentRewards
+from jitrl.purging import purged
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Contrast, Prompt, Rule, RuleUse, State, Task, Unscored
 
@@ -223,6 +224,83 @@ def test_a_rule_of_episodes_in_quarantine_is_silent_until_they_are_restored(stor
     store.set_status("active", episodes=["a0", "b1"])
     (again,) = begun(agent(store), 0, task)._told.lines
     assert again.rule.id == wide.rule.id
+
+
+@pytest.mark.parametrize("status", ["retired", "quarantined"])
+def test_a_rule_that_goes_while_an_episode_runs_is_told_no_more_in_it(store, status):
+    rule = plant(store, f"{RIGHT}, take push1", status="active")
+    early, late = (begun(agent(store, holdout=0.01), 0) for _ in range(2))
+    assert "push1" in notes(early)
+    early._told.passed()  # a step was taken there
+    store.set_rule_status(status, [rule], reason="harm")
+    assert notes(early) == notes(late) == ""
+    assert [use.rule for use in early._told.uses("now")] == [rule]
+    late._told.passed()
+    assert late._told.uses("now") == ()
+    store.set_rule_status("active", [rule], reason="no harm")
+    assert "push1" in notes(early)
+
+
+def test_a_rule_of_a_snapshot_is_told_on_when_it_retires_and_not_when_it_is_put_in_quarantine(
+    store,
+):
+    rule = plant(store, f"{RIGHT}, take push1", status="active")
+    acting = begun(agent(store, holdout=0.01), 0, until=store.head())
+    store.set_rule_status("retired", [rule], reason="others show more")
+    assert "push1" in notes(acting)
+    store.set_rule_status("quarantined", [rule], reason="harm")
+    assert notes(acting) == ""
+
+
+class Purging(SQLiteStore):
+    """Purges a rule right before something is asked of it for the first time."""
+
+    def plan(self, text, method):
+        inner = getattr(self, method)
+
+        def first(*args, **values):
+            delattr(self, method)
+            purged(self, [f"text={text}"])
+            return inner(*args, **values)
+
+        setattr(self, method, first)
+
+
+@pytest.mark.parametrize(
+    ("method", "exclude"),
+    [
+        ("tainted", frozenset()),
+        ("contrasts", frozenset({"other"})),
+        ("rule_counts", frozenset()),
+        ("rule_uses", frozenset()),
+        ("rule_uses", frozenset({"other"})),
+    ],
+)
+def test_a_purge_at_any_moment_of_a_step_leaves_the_step_be(method, exclude):
+    with Purging(":memory:") as store:
+        text = f"{RIGHT}, take push1"
+        gone, left = plant(store, text), plant(store, f"{RIGHT}, take push0")
+        store.plan(text, method)
+        acting = begun(agent(store), 0, exclude=exclude)
+        notes(acting)
+        assert method not in vars(store)
+        notes(acting)
+        acting._told.passed()
+        assert gone not in {rule.id for rule in store.rules()}
+        assert left in {use.rule for use in acting._told.uses("now")}
+
+
+def test_a_purge_right_before_an_episode_is_written_leaves_the_episode_be():
+    with Purging(":memory:") as store:
+        text = f"{RIGHT}, take push1"
+        plant(store, text, status="active")
+        left = plant(store, f"{RIGHT}, take push0", status="active")
+        acting = begun(agent(store, holdout=0.01), 0)
+        notes(acting)
+        acting._told.passed()
+        store.plan(text, "commit")
+        acting.learn(episode("now", "a:go", task="x", scope=TASK.scope, rewards=[1.0]))
+        assert list(store.rule_uses()) == [left]
 
 
 def test_an_active_rule_is_held_out_less_the_better_it_is_known(store):

@@ -29,6 +29,14 @@ class RuleStore(Store, Protocol):
     once. No score is stored with a use: it follows the present judgment of the episode.
     """
 
+    @property
+    def undone(self) -> int:
+        """Writes and batches that failed after something was read in them: that never was.
+
+        The numbers of their versions are given anew, to whoever writes next.
+        """
+        ...
+
     def batch(self) -> AbstractContextManager[None]:
         """Make all writes of the block one transaction: everything or nothing."""
         ...

@@ -22,6 +22,9 @@ class Connection:
 
     Two connections, so that readers of this process never wait for its writer; `:memory:` has
     one for both. The lock file queues writers of different processes.
+
+    Attributes:
+        undone: Transactions, or parts of one, that were taken back after their head was asked for.
     """
 
     def __init__(self, path: str, *, readonly: bool, timeout: float) -> None:
@@ -34,6 +37,7 @@ class Connection:
         self._owner: int | None = None
         self._seen: int | None = None
         self._head = 0
+        self.undone, self._was_asked = 0, False
         self._write_lock = threading.RLock()
         self._read_lock = self._write_lock if self.is_volatile else threading.RLock()
         with ExitStack() as undo, self.translated():
@@ -160,13 +164,14 @@ class Connection:
     def _transaction(self) -> Iterator[None]:
         db = self._writer
         db.execute("BEGIN IMMEDIATE")
-        self._owner = threading.get_ident()
+        self._owner, self._was_asked = threading.get_ident(), False
         try:
             schema.check_version(db, self.path)
             yield
             self._check_place()
             db.execute("COMMIT")
         except BaseException:
+            self.undone += self._was_asked
             if db.in_transaction:
                 with suppress(sqlite3.Error):
                     db.execute("ROLLBACK")
@@ -182,6 +187,7 @@ class Connection:
         try:
             yield
         except BaseException:
+            self.undone += self._was_asked
             with suppress(sqlite3.Error):
                 db.execute("ROLLBACK TO part")
                 db.execute("RELEASE part")
@@ -225,6 +231,7 @@ class Connection:
     def head(self, memory_id: int) -> int:
         """Newest version; asks the file only if somebody wrote since the last call."""
         if self._owner == threading.get_ident():
+            self._was_asked = True
             return _head(self._writer, memory_id)
         with self._read_lock:
             self._check_usable()

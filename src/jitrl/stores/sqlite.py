@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -13,38 +13,31 @@ import msgspec
 
 from jitrl.errors import ConfigError, StoreError
 from jitrl.ports import Change, DecisionRecord, Outline, Receipt
-from jitrl.stores import checks, journal, outlines, reads, rulebook, rulebook_reads, stats, stream
+from jitrl.stores import checks, journal, outlines, reads, stats, stream
 from jitrl.stores.checks import Problem
 from jitrl.stores.connection import Connection
 from jitrl.stores.records import (
     EpisodeRecord,
     EpisodeSummary,
     OutcomeEntry,
-    RuleRecord,
     check_json,
     parse_decision_id,
 )
+from jitrl.stores.sqlite_rules import SQLiteRules
 from jitrl.stores.stats import Stats
 from jitrl.stores.versions import Versions
 from jitrl.types import (
-    Contrast,
     Episode,
     Judgment,
     Outcome,
     Row,
-    Rule,
-    RuleChange,
-    RuleCounts,
-    RuleNews,
-    RuleStatus,
     RuleUse,
-    ScoredUse,
 )
 
 _PAGE, _EPISODE_PAGE = 256, 16  # changes or decisions read at once; episodes, which may be large
 
 
-class SQLiteStore:
+class SQLiteStore(SQLiteRules):
     """A memory in an SQLite file. Safe for any number of threads and processes.
 
     Args:
@@ -196,30 +189,6 @@ class SQLiteStore:
         with self._db.writing() as db:
             return journal.set_status(db, self._id, status, rows, episodes, reason, principal)
 
-    def add_rules(
-        self,
-        rules: Sequence[Rule],
-        contrasts: Sequence[Contrast] = (),
-        *,
-        reason: str = "",
-        principal: str = "",
-    ) -> tuple[str, ...]:
-        """The ids of those that were new. What is said of rules is in ``ports.rules.RuleStore``."""
-        with self._db.writing() as db:
-            return rulebook.add(db, self._id, rules, contrasts, reason, principal)
-
-    def commit_rule(self, record: RuleRecord) -> bool:
-        """Add a rule from elsewhere with its history, unless it is there; whether it was new."""
-        with self._db.writing() as db:
-            return rulebook.put_record(db, self._id, record)
-
-    def set_rule_status(
-        self, status: RuleStatus, ids: Collection[str], *, reason: str = "", principal: str = ""
-    ) -> int:
-        """Returns how many changed."""
-        with self._db.writing() as db:
-            return rulebook.set_status(db, self._id, status, ids, reason, principal)
-
     def configure(self, settings: Mapping[str, Any]) -> None:
         """Remember the settings that derive rows (``gamma`` …), for a later rebuild or import."""
         check_json(settings, "settings")
@@ -322,65 +291,6 @@ class SQLiteStore:
                 return
             yield from records
             after = page[-1]
-
-    def rules(
-        self,
-        *,
-        scope: str | None = None,
-        status: RuleStatus | None = None,
-        until: int | None = None,
-    ) -> tuple[Rule, ...]:
-        """In the order they came."""
-        with self._db.reading() as db:
-            return rulebook_reads.rules(db, self._id, scope=scope, status=status, until=until)
-
-    def rule(self, id: str) -> Rule:
-        """One rule."""
-        with self._db.reading() as db:
-            return rulebook_reads.must_find(db, self._id, id).rule
-
-    def rule_history(self, id: str) -> tuple[RuleChange, ...]:
-        """Oldest first."""
-        with self._db.reading() as db:
-            return rulebook_reads.must_find(db, self._id, id).changes
-
-    def rule_records(
-        self, *, scope: str | None = None, ids: Iterable[str] | None = None
-    ) -> list[RuleRecord]:
-        """Rules with their history, in the order they came; unknown ids are left out."""
-        with self._db.reading() as db:
-            return rulebook_reads.records(db, self._id, scope=scope, ids=ids)
-
-    def contrasts(
-        self, *, scope: str | None = None, task: str | None = None, ids: Iterable[str] | None = None
-    ) -> tuple[Contrast, ...]:
-        """In the order they came; unknown ids are left out."""
-        with self._db.reading() as db:
-            return rulebook_reads.contrasts(db, self._id, scope=scope, task=task, ids=ids)
-
-    def rule_uses(
-        self, ids: Collection[str] | None = None, *, until: int | None = None
-    ) -> dict[str, tuple[ScoredUse, ...]]:
-        """The uses of each rule that have a score, oldest first."""
-        with self._db.reading() as db:
-            return rulebook_reads.uses(db, self._id, ids, until)
-
-    def rule_news(self, after: int, *, until: int | None = None) -> RuleNews:
-        """What became of uses since version ``after``."""
-        with self._db.reading() as db:
-            return rulebook_reads.news(db, self._id, after, until)
-
-    def rule_counts(
-        self, success: float, ids: Collection[str] | None = None, *, until: int | None = None
-    ) -> dict[str, RuleCounts]:
-        """How each rule, or each of ``ids``, has fared."""
-        with self._db.reading() as db:
-            return rulebook_reads.counts(db, self._id, success, ids, until)
-
-    def tainted(self, *, scope: str | None = None) -> dict[str, tuple[str, ...]]:
-        """Rules that rest on episodes in quarantine, and which."""
-        with self._db.reading() as db:
-            return rulebook_reads.tainted(db, self._id, scope)
 
     def summaries(
         self, *, scope: str | None = None, task: str | None = None, limit: int = -1

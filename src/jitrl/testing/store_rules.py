@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from jitrl.core.sentences import rule_id, scoped_id
@@ -259,6 +260,16 @@ class RulesContract(RuleUsesContract):
             assert store.add_rules([replace(b, parents=("gone",))]) == (b.id,)
 
     # --- threads ------------------------------------------------------------------------------
+
+    def test_a_batch_that_failed_after_it_was_read_in_is_counted(self) -> None:
+        with self.store() as store:
+            before = store.undone
+            with suppress(InputError), store.batch():
+                store.add_rules([sample_rule()])
+                head = store.head()
+                raise InputError("taken back")
+            assert store.head() < head
+            assert store.undone > before
 
     def test_threads_that_race_with_one_text_add_it_once(self) -> None:
         with self.store() as store:

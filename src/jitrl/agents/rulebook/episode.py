@@ -91,7 +91,7 @@ class RulebookEpisode:
 
     def hush(self) -> None:
         """Tell no rule from now on, and log none."""
-        self._told = Told((), self._agent.telling, lambda _: {})
+        self._told = Told((), self._agent.telling, lambda _: {}, tuple)
 
     def act(
         self,
@@ -170,7 +170,15 @@ class RulebookEpisode:
         episode = replace(episode, info={**episode.info, **more})
         judgment, rows, why = agent.memory.judged(episode)
         uses = self._uses(told, episode.key)
-        receipt = agent.store.commit(episode, judgment, rows, uses)
+        while True:
+            try:
+                receipt = agent.store.commit(episode, judgment, rows, uses)
+                break
+            except InputError:
+                left = self._uses(told, episode.key)
+                if left == uses:
+                    raise
+                uses = left  # a rule was purged meanwhile
         self._taught = self._task if rows and not (why or receipt.duplicate) else None
         self._used = [use.rule for use in uses]
         return receipt if receipt.duplicate else replace(receipt, objection=why)

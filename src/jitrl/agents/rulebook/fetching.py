@@ -15,6 +15,8 @@ from jitrl.core.rules import Signature, Standing, fits, ranked, signature
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Rule, Task
 
+_SILENT = ("retired", "quarantined")  # statuses whose rules are told nobody
+
 
 def fetched(
     store: RuleStore,
@@ -51,8 +53,6 @@ def fetched(
     draws = rng.random(len(order)).tolist()
 
     def chances(rules: Sequence[Rule]) -> dict[str, float]:
-        there = {rule.id for rule in store.rules(scope=task.scope)}
-        rules = [rule for rule in rules if rule.id in there]
         tried = [rule.id for rule in rules if rule.status == "candidate"]
         promises = figures.promises(tried, exclude=exclude, until=until) if tried else {}
         return {
@@ -60,13 +60,39 @@ def fetched(
                 rule.status, promises.get(rule.id, 1.0), counts[rule.id][0], how.holdout
             )
             for rule in rules
+            if rule.id in promises or rule.status != "candidate"
         }
 
     lines = [
         Line(speaking[id], task.goal, draw, id in meant)
         for id, draw in zip(order, draws, strict=True)
     ]
-    return Told(tuple(lines), how, chances, len(fitting) - len(allowed))
+    present = Present(store, task.scope, until)
+    return Told(tuple(lines), how, chances, present, len(fitting) - len(allowed))
+
+
+class Present:
+    """Ids of the rules of a scope that may be told by now; looked up anew once there is news.
+
+    Args:
+        until: As of ``fetched``. With one, what was retired since is told on, as an attempt acts on
+            the book as it stood before it; what was purged or put in quarantine is not.
+    """
+
+    def __init__(self, store: RuleStore, scope: str, until: int | None) -> None:
+        self._store, self._scope = store, scope
+        self._silent = _SILENT if until is None else ("quarantined",)
+        self._head = -1
+        self._ids = frozenset[str]()
+
+    def __call__(self) -> frozenset[str]:
+        """The ids at this moment."""
+        head = self._store.head()
+        if head != self._head:
+            known = self._store.rules(scope=self._scope)
+            self._ids = frozenset(rule.id for rule in known if rule.status not in self._silent)
+            self._head = head
+        return self._ids
 
 
 def _meant(rules: Sequence[Rule], task: Task, meaning: Meaning | None) -> frozenset[str]:
@@ -79,7 +105,7 @@ def _meant(rules: Sequence[Rule], task: Task, meaning: Meaning | None) -> frozen
 
 def _usable(rules: Sequence[Rule], goal: str) -> list[Rule]:
     """Those whose status and condition let them be told under a goal."""
-    present = (rule for rule in rules if rule.status in ("candidate", "active"))
+    present = (rule for rule in rules if rule.status not in _SILENT)
     return [r for r in present if (case := case_of_rule(r)) is None or case.speaks_of(goal)]
 
 

@@ -8,15 +8,17 @@ quarantine, restored or purged.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitrl.core.effect import Promise
 from jitrl.core.gates import drawn, is_win
+from jitrl.errors import StoreError
 from jitrl.ports.rules import RuleStore
 from jitrl.types import ScoredUse
 
 _KEPT = 2  # lines of figures for each set of tasks left out: one of the newest, one of a snapshot
+_SETS = 32  # sets of tasks left out whose figures are kept: those that were asked for last
 
 
 @dataclass(slots=True)
@@ -68,6 +70,7 @@ class Figures:
     def __init__(self, store: RuleStore, success: float) -> None:
         self._store, self._success = store, success
         self._lines: dict[frozenset[str], list[_Line]] = {}
+        self._undone = store.undone
         self._lock = threading.Lock()
 
     def told(
@@ -87,7 +90,7 @@ class Figures:
                 for id, counted in counts.items():
                     line.of(id).tally = Tally(counted.uses, counted.wins)
             elif missing:
-                for id, uses in self._store.rule_uses(missing, until=line.version).items():
+                for id, uses in self._uses(missing, line.version).items():
                     tally = Tally()
                     for one in uses:
                         self._count(tally, one, exclude)
@@ -98,31 +101,43 @@ class Figures:
     def promises(
         self, ids: Collection[str], *, exclude: frozenset[str], until: int | None
     ) -> Mapping[str, float]:
-        """What each rule promises; arguments as of ``told``.
-
-        Raises:
-            StoreError: If there is no such rule.
-        """
+        """What each rule promises, but those that are not there; arguments as of ``told``."""
         with self._lock:
             line = self._line(exclude, until)
             missing = [id for id in ids if id not in line.rules or not line.rules[id].promise]
-            found = self._store.rule_uses(missing, until=line.version) if missing else {}
-            for id, uses in found.items():
+            for id, uses in self._uses(missing, line.version).items() if missing else ():
                 promise = Promise()
                 for one in uses:
                     _weigh(promise, one, exclude)
                 line.of(id).promise = promise
-            kept = ((id, line.rules[id].promise) for id in ids)
+            kept = ((id, line.rules[id].promise) for id in ids if id in line.rules)
             return {id: promise.value for id, promise in kept if promise}
+
+    def _uses(self, ids: Collection[str], until: int) -> Mapping[str, Sequence[ScoredUse]]:
+        """The uses of rules; those that were purged meanwhile are left out."""
+        while True:
+            try:
+                return self._store.rule_uses(ids, until=until)
+            except StoreError:
+                known = {rule.id for rule in self._store.rules()}
+                there = [id for id in ids if id in known]
+                if len(there) == len(ids):
+                    raise
+                ids = there
 
     def _line(self, exclude: frozenset[str], until: int | None) -> _Line:
         """The figures as of ``until``, of the rules that were asked for so far."""
+        if self._undone != self._store.undone:  # it may have been read in a batch that failed
+            self._lines.clear()
+            self._undone = self._store.undone
         head = self._store.head()
         until = head if until is None else min(until, head)
-        lines = self._lines.setdefault(exclude, [])
+        lines = self._lines[exclude] = self._lines.pop(exclude, [])  # the last one asked for
+        if len(self._lines) > _SETS:
+            del self._lines[next(iter(self._lines))]
         near = [line for line in lines if line.version <= until]
         line = max(near, key=lambda line: line.version, default=_Line(until, head))
-        if head < line.head:  # what was seen inside a batch that did not end well
+        if head < line.head:  # what another thread is still writing was seen
             line.forget(None)
         if (line.version, line.head) != (until, head) and line.rules:
             try:

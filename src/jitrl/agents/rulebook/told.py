@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from jitrl.agents.rulebook.cases import case_of_rule
@@ -132,6 +132,7 @@ class Told:
     Args:
         lines: In the order in which they are told.
         chances: Chance of each of some rules, by its id; none of those that were purged since.
+        present: Ids of the rules that may be told by now; what is not among them speaks no more.
 
     Attributes:
         said: At the step that notes were last asked for; nothing once that step is over.
@@ -142,10 +143,11 @@ class Told:
         lines: tuple[Line, ...],
         how: Telling,
         chances: Callable[[Sequence[Rule]], Mapping[str, float]],
+        present: Callable[[], Collection[str]],
         excluded: int = 0,
     ) -> None:
         self.lines, self.excluded = lines, excluded
-        self._how, self._chances = how, chances
+        self._how, self._chances, self._present = how, chances, present
         self.said = Said()
         self._fresh: list[Line] = []  # those that the last notes drew
 
@@ -160,7 +162,9 @@ class Told:
         """
         text = f"{prompt.goal}\n{state.place}\n{state.text}"
         seen = frozenset(similarity.words(text))
-        near = [(line, line.here(state, prompt.actions, seen)) for line in self.lines]
+        present = self._present() if self.lines else ()
+        left = [line for line in self.lines if line.rule.id in present]
+        near = [(line, line.here(state, prompt.actions, seen)) for line in left]
         free = [here.holds for line, here in near if line.case is None]
         least = max(_HOLDS, max(free, default=0.0))
         here = [one for one in near if one[1].holds >= (least if one[0].case is None else 1.0)]

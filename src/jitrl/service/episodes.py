@@ -360,7 +360,10 @@ class Episodes:
         """
         last = time.monotonic() - (self.limits.idle if idle is None else idle)
         with self._lock:
-            quiet = [r for r in self._running.values() if r.touched <= last]
+            all_running = list(self._running.values())
+            quiet = [r for r in all_running if r.touched <= last]
+        for running in all_running:
+            running.catch_up()
         closed = []
         for running in quiet:
             try:

@@ -8,12 +8,14 @@ from test_written import Scribe
 
 from jitrl.agents.rulebook.credit import by_contrast
 from jitrl.agents.rulebook.distilling import Distiller
+from jitrl.agents.rulebook.learning import Learning
 from jitrl.agents.rulebook.redistil import redistil
 from jitrl.agents.rulebook.settling import enter
 from jitrl.core.credit import derive_rows
 from jitrl.core.sentences import rule_id
+from jitrl.purging import purged
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Contrast, Outcome, Rule, Scored, Unscored
+from jitrl.types import Contrast, Outcome, Rule, Scored, Task, Unscored
 
 RULE = "When you see the attic, take lamp"
 OTHER = "When you see the attic, take ladder"
@@ -285,3 +287,24 @@ def test_an_episode_that_was_quarantined_meanwhile_teaches_nothing(path, store):
     (one,) = again(store, writer(RULE, meanwhile=meanwhile))
     assert one.left_out == "in quarantine, or without a score: g"
     assert store.rules() == ()
+
+
+@pytest.mark.parametrize("way", ["purged", "quarantined"])
+def test_a_round_of_which_an_attempt_went_while_it_was_distilled_teaches_nothing(path, store, way):
+    def gone():
+        with SQLiteStore(path) as other:
+            if way == "purged":
+                purged(other, ["episode=bad"])
+            else:
+                other.set_status("quarantined", episodes=["bad"])
+
+    put(
+        store,
+        episode("good", "hall:open door", "attic:take lamp", task="new"),
+        episode("bad", "hall:open door", "attic:sing", task="new", rewards=[0.0, 0.0]),
+    )
+    distiller = Distiller(store, writer(RULE, meanwhile=gone), 2)
+    learning = Learning(store, distiller, None, 2, gap=0.25, threshold=0.75)
+    learning.after(Task("new", "Win.", "s"), [])
+    assert not store.contrasts(task="new")
+    assert not store.rules()

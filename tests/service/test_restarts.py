@@ -298,3 +298,66 @@ def test_a_report_that_a_kill_left_unanswered_counts_its_rewards_when_it_is_said
         assert desk.outcome("k", 0.25, principal="agent", once="1") == again
         desk.outcome("k", 0.25, principal="agent", once="2")  # a correction is the whole
         assert desk.memory.store.episode("k").outcome.value == 0.25
+
+
+def blocked(file):
+    """Have nothing more be written to a file, until it is put back."""
+    os.rename(file, f"{file}.aside")
+    os.mkdir(file)
+
+
+def freed(file):
+    os.rmdir(file)
+    os.rename(f"{file}.aside", file)
+
+
+def test_what_could_not_be_written_is_written_with_what_comes_next_or_once_a_minute(tmp_path):
+    with opened(tmp_path) as desk:
+        for key in ("k", "idle"):
+            desk.episodes.start("t", key=key)
+            desk.episodes.decide(key, "page 0", YES_NO, step=0)
+        files = sorted((tmp_path / "a.running").glob("*.episode"))
+        for file in files:
+            blocked(file)
+        for key in ("k", "idle"):
+            desk.episodes.decide(key, "page 1", YES_NO, step=1)
+        for file in files:
+            freed(file)
+        desk.episodes.decide("k", "page 2", YES_NO, step=2)
+        desk.episodes.sweep()
+        shutil.copytree(tmp_path / "a.running", tmp_path / "b.running")
+    with Desk(tmp_path / "b.db", limits=LIMITS, is_kept=True) as killed:
+        assert [killed.episodes.find(key).steps for key in ("k", "idle")] == [3, 2]
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_what_is_said_of_a_step_and_cannot_be_kept_counts_for_nothing(tmp_path, is_trusted):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k", principal="agent")
+        desk.episodes.decide("k", "page", YES_NO)
+        (file,) = (tmp_path / "a.running").glob("*.episode")
+        blocked(file)
+        with pytest.raises(StoreError, match="say it again once there is room"):
+            desk.episodes.took("k", "no")
+        with pytest.raises(StoreError, match="say it again once there is room"):
+            desk.episodes.reward("k", 0.5, is_trusted=is_trusted)
+        freed(file)
+        desk.episodes.reward("k", 0.25, is_trusted=is_trusted)
+        desk.outcome("k", 0.5, principal="agent", is_trusted=is_trusted)
+        (row,) = desk.rows()
+        assert (row.action, row.reward) == ("yes", 0.75)
+
+
+def test_a_run_whose_beginning_was_not_written_can_be_begun_again(tmp_path):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k")
+        (file,) = (tmp_path / "a.running").glob("*.episode")
+    file.write_bytes(b"")
+    opened(tmp_path).close()
+    assert not file.exists()
+    file.write_bytes(b"\x00\x00\x00\x05torn")
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k")
+        desk.episodes.decide("k", "page", YES_NO)
+    with opened(tmp_path) as desk:
+        assert desk.episodes.find("k").steps == 1

@@ -355,7 +355,36 @@ def test_a_decision_names_no_rule_that_is_gone(tmp_path):
             episode.finish(True)
         spoke = {one.rule for one in memory.store.decision("e#0").decision.notes}
         assert spoke == {rule_id(text) for text in texts}
+        assert OWN in repr(memory.store.episode("e").info)
         memory.purge(f"principal={MARK}")
         left = {one.rule for one in memory.store.decision("e#0").decision.notes}
         assert left == {rule_id(texts[0])}
         assert memory.store.check() == []
+    assert OWN.encode() not in everything(tmp_path)
+
+
+def test_a_run_that_goes_on_during_a_purge_names_nothing_that_went(tmp_path):
+    text = f"When the page is shown, write {OWN}"
+    settings = {"redact": [], "holdout": 0.0, "rules": {"holdout": 0.01}}
+    with jitrl.open(tmp_path / "m.db", rule={"memory_only": "zero"}, **settings) as memory:
+        play(memory, "stays", text="page")
+        play(memory, "goes", text="page", action=f"write({OWN})")
+        rule = Rule(rule_id(text), text, author="ann", status="active")
+        memory.store.add_rules([rule], principal=MARK)
+        with memory.episode("shared", key="runs") as running:
+            running.notes("page is shown", ["wait()"])
+            made = running.decide("page", {"wait()": 9.0})
+            assert OWN in repr(made.candidates)
+            assert {3, 4} & {row for near in made.neighbors for row in near.rows}
+            assert made.notes
+            purged(memory.store, ["episode=goes", f"principal={MARK}"])
+            play(memory, "later", text="page")  # its rows have the ids of those that went
+            running.finish(1.0)
+        kept = memory.store.decision("runs#0").decision
+        rows = {row for near in kept.neighbors for row in near.rows}
+        assert rows
+        assert rows <= {row.id for row in memory.store.rows("stays")}
+        assert not kept.notes
+        assert kept.action == "wait()"
+        assert memory.explain("runs#0").decision == kept
+    assert OWN.encode() not in everything(tmp_path)

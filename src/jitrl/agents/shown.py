@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+NOTES = "notes"
+"""What an episode's info says them by."""
+
 
 class Shown:
     """What stood in the prompt from which step on; what stays the same is kept once."""
@@ -32,4 +35,4 @@ class Shown:
 
     def plain(self) -> dict[str, Any]:
         """Pairs of step and notes for ``Episode.info``; nothing where there were none."""
-        return {"notes": [list(shown) for shown in self._notes]} if self._notes else {}
+        return {NOTES: [list(shown) for shown in self._notes]} if self._notes else {}

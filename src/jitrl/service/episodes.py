@@ -48,8 +48,7 @@ class Episodes:
         self._clean = memory.redaction.text
         memory.agent.fits_aside = True  # see ``_ahead``
         self._running: dict[str, Running] = {}
-        self._lock = threading.Lock()
-        self._lane = Lane("jitrl-decide", limits.workers)
+        self._lock, self._lane = threading.Lock(), Lane("jitrl-decide", limits.workers)
 
     def __len__(self) -> int:
         """How many run."""
@@ -362,7 +361,10 @@ class Episodes:
         """
         last = time.monotonic() - (self.limits.idle if idle is None else idle)
         with self._lock:
-            quiet = [r for r in self._running.values() if r.touched <= last]
+            all_running = list(self._running.values())
+            quiet = [r for r in all_running if r.touched <= last]
+        for running in all_running:
+            running.catch_up()
         closed = []
         for running in quiet:
             try:

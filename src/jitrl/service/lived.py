@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from jitrl import given
 from jitrl.agents.rulebook.episode import RulebookEpisode
 from jitrl.episode import Episode
-from jitrl.errors import InputError
+from jitrl.errors import InputError, StoreError
 from jitrl.given import Candidates
 from jitrl.types import DEGRADED, Candidate, Decision, Proposal, State, Transition
 
@@ -17,6 +18,11 @@ class ServedEpisode(Episode):
 
     It is a subclass because it writes down steps that the library's own callers never have.
     """
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its end was told, though it may not be stored yet."""
+        return self._lived is not None
 
     @property
     def has_rules(self) -> bool:
@@ -101,6 +107,23 @@ class ServedEpisode(Episode):
         if action != decision.action:
             self._agent.took(action)
         self._steps.append(Transition(state, action, decision))
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """What the block says of the last step counts for nothing if it cannot be kept.
+
+        Raises:
+            StoreError: If the block does.
+        """
+        rewards, before = dict(self._rewards), self._steps[-1:]
+        try:
+            yield
+        except StoreError:
+            self._rewards = rewards
+            if before:
+                self._agent.took(before[0].action)
+                self._steps[-1:] = before
+            raise
 
     def saw(self, number: int, seen: str) -> str:
         """What the agent saw at a step, for people and judges; returns what is kept of it."""

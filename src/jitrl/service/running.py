@@ -85,7 +85,7 @@ class Running:
             Conflict: If the episode is over, or the step is not the one to come.
         """
         key, taken = self.episode.key, len(self.episode.steps)
-        if self.episode.receipt is not None:
+        if self.episode.is_over:
             raise ended(key)
         if step is not None and step != taken:
             raise Conflict(f"step {step} of {key!r} is not the next one, {taken}")
@@ -136,7 +136,7 @@ class Running:
 
     def _run(self, call: Call) -> None:
         taken = self.episode.steps
-        if self.episode.receipt is not None:
+        if self.episode.is_over:
             call.refuse(ended(self.episode.key))
             return
         if call.step is not None and call.step != len(taken):
@@ -171,11 +171,18 @@ class Running:
             self._journal.lost(self.episode.key)
         self._is_lossy = True
 
-    def _keep(self, number: int) -> None:
+    def _keep(self, number: int, *, must: bool = False) -> None:
         if self._journal is not None:
-            step = self.episode.steps[number]
+            key, step = self.episode.key, self.episode.steps[number]
             if step.decision is not None:
-                self._journal.step(self.episode.key, number, step.state, step.action, step.decision)
+                about = number, step.state, step.action, step.decision
+                self._journal.step(key, *about, must=must)
+
+    def catch_up(self) -> None:
+        """Write down what could not be when it happened, as the disk was full."""
+        if self._journal is not None and self._journal.owes(self.episode.key):
+            with self.lock:
+                self._journal.catch_up(self.episode.key)
 
     def took(self, action: str, step: int | None = None) -> None:
         """Something else was done than was decided last; the lock must be held.
@@ -183,10 +190,12 @@ class Running:
         Raises:
             InputError: If it cannot be used.
             Conflict: If nothing was decided yet, or ``step`` is not the last one.
+            StoreError: If it cannot be kept; then nothing changed.
         """
         self._check_last(step, f"took({action!r})")
-        self.episode.took(action)
-        self._keep(len(self.episode.steps) - 1)
+        with self.episode.kept():
+            self.episode.took(action)
+            self._keep(len(self.episode.steps) - 1, must=True)
 
     def _check_last(self, step: int | None, what: str) -> None:
         """Refuse what is said of another step than the last.
@@ -195,6 +204,8 @@ class Running:
             Conflict: If nothing was decided yet, or ``step`` is another one.
         """
         key, taken = self.episode.key, len(self.episode.steps)
+        if self.episode.is_over:
+            raise ended(key)
         if taken == 0:
             raise Conflict(f"{what} came before the first decision of {key!r}")
         if step is not None and step != taken - 1:
@@ -250,20 +261,21 @@ class Running:
 
         Raises:
             InputError: If the sum is too large.
-            Conflict: As ``took``.
+            Conflict, StoreError: As ``took``.
         """
         self._check_last(step, f"reward({value!r})")
         key, last = self.episode.key, len(self.episode.steps) - 1
         if is_trusted:
-            self.episode.reward(value)
+            with self.episode.kept():
+                self.episode.reward(value)
+                if self._journal is not None:
+                    self._journal.reward(key, last, value)
             self.is_rewarded = True
-            if self._journal is not None:
-                self._journal.reward(key, last, value)
             return
-        self.said = given.total(self.said, value, "rewards of this episode")
-        self.is_said = True
+        said = given.total(self.said, value, "rewards of this episode")
         if self._journal is not None:
             self._journal.said(key, value)
+        self.said, self.is_said = said, True
 
     def _again(self, call: Call, taken: int) -> None:
         """Answer a call for a step that was taken if it asks the same, else refuse it."""

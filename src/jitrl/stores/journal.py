@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from jitrl.errors import InputError
 from jitrl.ports import ChangeKind, Receipt
-from jitrl.stores import packing, reads, rulebook, stream, writes
+from jitrl.stores import packing, purge_traces, reads, rulebook, stream, writes
 from jitrl.stores.records import (
     EpisodeRecord,
     OutcomeEntry,
@@ -59,7 +59,10 @@ def commit(db: sqlite3.Connection, memory_id: int, new: Prepared) -> Receipt:
     if raw is not None:
         return Receipt(key, reads.version_of(db, raw), 0, duplicate=True)
     ids = writes.put_states(db, memory_id, record.episode.scope, new.states)
-    episode_id = writes.put_episode(db, memory_id, record, new.body, ids)
+    body = new.body
+    if not record.by:  # lived here, maybe while others purged what its decisions rest on
+        body = purge_traces.swept(db, memory_id, record.episode, body)
+    episode_id = writes.put_episode(db, memory_id, record, body, ids)
     writes.put_outcomes(db, episode_id, record.outcomes)
     rulebook.put_uses(db, memory_id, episode_id, record.uses)
     version = writes.put_rows(

@@ -12,19 +12,16 @@ import time
 import zlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from jitrl.errors import InputError
 from jitrl.stores import packing, reads, writes
 from jitrl.stores.purge_find import Found, Wanted, find
+from jitrl.stores.purge_traces import Gone, cleaned, told, unknown_actions
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.stores.stream import in_chunks
-from jitrl.types import Decision, Neighbor, Weighed
-
-GONE = "(purged)"
-"""Stands where a decision of another episode named an action that only the subject had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +144,7 @@ def _removed(db: sqlite3.Connection, found: Found, principal: str) -> Removed:
     for table in _OF_EPISODE:
         _delete(db, f"DELETE FROM {table} WHERE episode_id", found.episodes)
     _delete(db, "DELETE FROM episode WHERE id", found.episodes)
+    _unshow(db, found)
     uses = _forget_rules(db, found)
     for number, named in enumerate(found.snapshots):  # the version stays, under another name
         db.execute(
@@ -154,8 +152,8 @@ def _removed(db: sqlite3.Connection, found: Found, principal: str) -> Removed:
             WHERE memory_id = ? AND name = ?""",
             (f"purged {time.time():.0f}/{number}", found.memory, named),
         )
-    lost = _lost(db, found.memory, actions)
-    gone = _Gone(frozenset(rows), frozenset(lost), frozenset(found.rules.values()))
+    lost = unknown_actions(db, found.memory, actions)
+    gone = Gone(frozenset(rows), frozenset(lost), frozenset(found.rules.values()))
     rewritten = _rewritten(db, found.memory, gone)
     states = db.execute(
         """DELETE FROM state WHERE memory_id = ?
@@ -253,33 +251,35 @@ def _forget_rules(db: sqlite3.Connection, found: Found) -> int:
     return uses
 
 
-def _lost(db: sqlite3.Connection, memory: int, actions: Collection[str]) -> set[str]:
-    """Those that no step and no row of the memory has any more."""
-    left = set(actions)
-    for table in (
-        "step s JOIN episode e ON e.id = s.episode_id",
-        "row s JOIN judgment j ON j.id = s.judgment_id JOIN episode e ON e.id = j.episode_id",
-    ):
-        query = f"SELECT s.action FROM {table} WHERE e.memory_id = {memory} AND s.action"
-        left.difference_update(action for (action,) in in_chunks(db, query, list(left)))
-    return left
+def _unshow(db: sqlite3.Connection, found: Found) -> None:
+    """Take what prompts said out of the infos of other episodes that were told one of the rules.
+
+    It is kept by step, and not as the rules have it. What was said after the last step left no
+    other trace, so it may have been one of them.
+    """
+    gone = set(found.rules.values())
+    query = "SELECT episode_id FROM rule_use WHERE rule_id"
+    users = {episode for (episode,) in in_chunks(db, query, found.rules)}
+    for episode, key, info in db.execute(
+        "SELECT id, key, info FROM episode WHERE memory_id = ? AND info LIKE '%\"notes\"%'",
+        (found.memory if gone else None,),
+    ).fetchall():
+        said = msgspec.json.decode(info)
+        decisions = reads.read_decisions(db, episode, key)
+        notes = said.get("notes")
+        if not (isinstance(notes, list) and all(isinstance(at, list) and at for at in notes)):
+            continue  # no agent's, as it came with an import
+        last = max((at[0] for at in notes if isinstance(at[0], int)), default=-1)
+        spoke = set[str]().union(*map(told, decisions))
+        if episode in users or gone & spoke or last >= len(decisions):
+            del said["notes"]
+            db.execute(
+                "UPDATE episode SET info = ? WHERE id = ?",
+                (msgspec.json.encode(said).decode(), episode),
+            )
 
 
-_HEAD = [name for name in Decision.__dataclass_fields__ if name not in ("candidates", "neighbors")]
-_ACTION, _NOTES = _HEAD.index("action"), _HEAD.index("notes")
-_NAMED, _SOURCE = map(list(Weighed.__dataclass_fields__).index, ("action", "source"))
-_NEAR, _ROWS = Neighbor._fields.index("action"), Neighbor._fields.index("rows")
-
-
-class _Gone(NamedTuple):
-    """What decisions of other episodes may not name any more."""
-
-    rows: frozenset[int]
-    actions: frozenset[str]
-    rules: frozenset[str]
-
-
-def _rewritten(db: sqlite3.Connection, memory: int, gone: _Gone) -> int:
+def _rewritten(db: sqlite3.Connection, memory: int, gone: Gone) -> int:
     """Take it out of the decisions of other episodes; returns of how many."""
     count = 0
     for episode, key in db.execute(
@@ -288,7 +288,7 @@ def _rewritten(db: sqlite3.Connection, memory: int, gone: _Gone) -> int:
         (memory,),
     ).fetchall():
         decisions = reads.read_decisions(db, episode, key)
-        changed = sum([_cleaned(d, gone) for d in decisions if d is not None])
+        changed = sum([cleaned(d, gone) for d in decisions if d is not None])
         if changed:
             body = packing.encoded(decisions)
             db.execute(
@@ -297,31 +297,3 @@ def _rewritten(db: sqlite3.Connection, memory: int, gone: _Gone) -> int:
             )
         count += changed
     return count
-
-
-def _cleaned(decision: Any, gone: _Gone) -> bool:
-    """Change one packed decision in place; whether it was."""
-    head, candidates, neighbors = decision
-    rows, lost, rules = gone
-    kept, changed = [], False
-    if len(head) > _NOTES and not rules.isdisjoint(rule for rule, *_ in head[_NOTES]):
-        head[_NOTES] = [one for one in head[_NOTES] if one[0] not in rules]
-        changed = True
-    for near in neighbors:
-        left = [i for i in near[_ROWS] if i not in rows]
-        if len(left) == len(near[_ROWS]) and near[_NEAR] not in lost:
-            kept.append(near)
-            continue
-        changed = True
-        if left:
-            near[_ROWS] = left
-            kept.append(near)
-    number = 0
-    for candidate in candidates:
-        is_borrowed = candidate[_SOURCE] == "memory" and candidate[_NAMED] != head[_ACTION]
-        if is_borrowed and candidate[_NAMED] in lost:
-            number += 1
-            candidate[_NAMED] = f"{GONE} {number}"
-            changed = True
-    decision[2] = kept
-    return changed

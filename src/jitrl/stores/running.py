@@ -2,11 +2,13 @@
 
 One file for each running episode, appended to before a step is answered and deleted once the memory
 has the episode. It is handed to the system and not synced: a killed process loses no answered step,
-a power cut may lose the last ones.
+a power cut may lose the last ones. What cannot be written, as on a full disk, is written with what
+comes next.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import os
@@ -84,6 +86,7 @@ class RunningJournal:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
+        self._unwritten: dict[str, bytes] = {}
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -97,7 +100,18 @@ class RunningJournal:
 
     def close(self) -> None:
         """Let another process have them."""
+        for key in list(self._unwritten):
+            self.catch_up(key)
         self._lock.close()
+
+    def owes(self, key: str) -> bool:
+        """Whether something of an episode could not be written so far."""
+        return key in self._unwritten
+
+    def catch_up(self, key: str) -> None:
+        """Write what could not be written of an episode."""
+        if self.owes(key):
+            self._put(key, b"")
 
     def begin(
         self,
@@ -108,7 +122,8 @@ class RunningJournal:
         goal: str | None = None,
         family: str = "",
     ) -> None:
-        """An episode starts."""
+        """An episode starts; what an unreadable file of its key holds goes."""
+        self.end(key)
         self._append(key, ["begin", _VERSION, key, task, scope, principal, goal, family])
 
     def noted(self, key: str) -> None:
@@ -119,29 +134,53 @@ class RunningJournal:
         """A step was taken that could not be written down."""
         self._append(key, ["lost"])
 
-    def step(self, key: str, number: int, state: State, action: str, decision: Decision) -> None:
+    def step(
+        self,
+        key: str,
+        number: int,
+        state: State,
+        action: str,
+        decision: Decision,
+        *,
+        must: bool = False,
+    ) -> None:
         """A step was taken; the last entry of a number counts.
 
         Its neighbors are left out: they are nine tenths of a decision, and can be found again.
+
+        Args:
+            must: Whether it does not count if it cannot be written.
+
+        Raises:
+            StoreError: If it must be written, and cannot.
         """
         where = (state.text, state.context, state.place)
         body = packing.pack_plain([replace(decision, neighbors=())])
-        self._append(key, ["step", number, where, action, body])
+        self._append(key, ["step", number, where, action, body], must=must)
 
     def seen(self, key: str, number: int, text: str) -> None:
         """What the agent saw at a step."""
         self._append(key, ["seen", number, text])
 
     def reward(self, key: str, step: int, value: float) -> None:
-        """A step was rewarded."""
-        self._append(key, ["reward", step, value])
+        """A step was rewarded.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        self._append(key, ["reward", step, value], must=True)
 
     def said(self, key: str, value: float) -> None:
-        """The agent rewarded itself."""
-        self._append(key, ["said", value])
+        """The agent rewarded itself.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        self._append(key, ["said", value], must=True)
 
     def end(self, key: str) -> None:
         """The memory has the episode."""
+        self._unwritten.pop(key, None)
         try:
             self._path(key).unlink(missing_ok=True)
         except OSError:
@@ -155,6 +194,9 @@ class RunningJournal:
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
             data = path.read_bytes()
             records, end = _records(data)
+            if not data:  # a process ended, or the disk was full, before anything was written
+                path.unlink(missing_ok=True)
+                continue
             if not _is_whole(records):
                 _log.warning("running episode unreadable file=%s", path)
                 continue
@@ -162,17 +204,31 @@ class RunningJournal:
                 _cut(path, end)
             yield _read(records)
 
-    def _append(self, key: str, record: list[Any]) -> None:
+    def _append(self, key: str, record: list[Any], *, must: bool = False) -> None:
         body = _encode(record)
         head = len(body).to_bytes(4, "big") + zlib.crc32(body).to_bytes(4, "big")
+        self._put(key, head + body, must=must)
+
+    def _put(self, key: str, data: bytes, *, must: bool = False) -> None:
+        """Write ``data`` behind what is unwritten by now."""
+        left = self._unwritten.pop(key, b"")
         try:
             with self._path(key).open("ab", buffering=0) as file:
                 before = file.tell()
-                if file.write(head + body) != _HEAD + len(body):
+                if file.write(left + data) != len(left + data):
                     file.truncate(before)
-                    raise OSError("the disk is full")
-        except OSError:  # the agent goes on, and a restart knows less
-            _log.exception("running episode not written key=%s", key)
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            if not must:
+                left += data
+            if left:
+                self._unwritten[key] = left
+            _log.error("running episode not written key=%s error=%s", key, error)
+            if must:
+                raise StoreError(
+                    f"{self._path(key)}: {error.strerror}; this could not be kept, so it counts "
+                    "for nothing: say it again once there is room"
+                ) from error
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}{_SUFFIX}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from jitrl.agents.past import PastEpisode
+from jitrl.agents.past import Past, PastEpisode
+from jitrl.types import Contrast
 
 _GOOD = 3  # of the best attempts, at most
 
@@ -48,3 +49,21 @@ def contrast(attempts: Sequence[PastEpisode], *, gap: float, threshold: float) -
     good = [a for a in order if a.score >= max(threshold, middle)][:_GOOD]
     bad = [a for a in reversed(order) if a.score < middle]
     return Compared(attempts[0].goal, tuple(good), tuple(bad), best - worst)
+
+
+def present(past: Past, kept: Contrast) -> Compared | str:
+    """The attempts of a contrast by their present scores, or why they teach nothing."""
+    known = {one.key: one for one in past.of(kept.task)}
+    missing = [key for key in (*kept.good, *kept.bad) if key not in known]
+    if missing:
+        return f"in quarantine, or without a score: {', '.join(missing)}"
+    good, bad = (tuple(known[key] for key in keys) for keys in (kept.good, kept.bad))
+    if not good or not bad:
+        return "it has no good or no bad attempt"
+    if _least(good) <= max(one.score for one in bad):
+        return "its scores were corrected: the good attempts are no better than the bad ones now"
+    return Compared(kept.goal, good, bad, good[0].score - _least(bad))
+
+
+def _least(attempts: Iterable[PastEpisode]) -> float:
+    return min(one.score for one in attempts)

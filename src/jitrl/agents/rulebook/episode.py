@@ -17,7 +17,7 @@ from jitrl.agents.prior import own_choice
 from jitrl.agents.rulebook.fetching import fetched
 from jitrl.agents.rulebook.learning import ROUND
 from jitrl.agents.rulebook.told import Said, Told
-from jitrl.agents.shown import Shown
+from jitrl.agents.shown import NOTES, Shown
 from jitrl.errors import InputError
 from jitrl.ports import Receipt
 from jitrl.types import Decision, Episode, Prompt, Proposal, RuleUse, Spoken, State, Task
@@ -169,26 +169,30 @@ class RulebookEpisode:
         more = {ROUND: agent.learning.attempts, **self._shown.plain()}
         episode = replace(episode, info={**episode.info, **more})
         judgment, rows, why = agent.memory.judged(episode)
-        uses = self._uses(told, episode.key)
+        lived = episode
+        episode, uses = self._left(told, lived)
         while True:
             try:
                 receipt = agent.store.commit(episode, judgment, rows, uses)
                 break
             except InputError:
-                left = self._uses(told, episode.key)
-                if left == uses:
+                left = self._left(told, lived)
+                if left == (episode, uses):
                     raise
-                uses = left  # a rule was purged meanwhile
+                episode, uses = left  # a rule was purged meanwhile
         self._taught = self._task if rows and not (why or receipt.duplicate) else None
         self._used = [use.rule for use in uses]
         return receipt if receipt.duplicate else replace(receipt, objection=why)
 
-    def _uses(self, told: Told, key: str) -> tuple[RuleUse, ...]:
-        """What is logged; nothing of rules that were purged since."""
-        uses = told.uses(key)
-        known = self._agent.store.rules(scope=self._task.scope) if uses else ()
+    def _left(self, told: Told, episode: Episode) -> tuple[Episode, tuple[RuleUse, ...]]:
+        """What is stored, and logged; nothing of rules that were purged since."""
+        told_ids = {line.rule.id for line in told.lines if line.told}
+        known = self._agent.store.rules(scope=self._task.scope) if told.has_spoken else ()
         there = {rule.id for rule in known}
-        return tuple(use for use in uses if use.rule in there)
+        if not told_ids <= there:
+            info = {what: said for what, said in episode.info.items() if what != NOTES}
+            episode = replace(episode, info=info)
+        return episode, tuple(use for use in told.uses(episode.key) if use.rule in there)
 
     def teach(self) -> None:
         """Let the book learn of the episode that was committed, if it can be learned from.

@@ -6,10 +6,11 @@ import logging
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 
 from jitrl.agents.past import Journal, PastEpisode
-from jitrl.agents.rulebook.contrasts import contrast
+from jitrl.agents.rulebook.contrasts import contrast, present
 from jitrl.agents.rulebook.distilling import DONE, Distiller, Round
 from jitrl.core.effect import Effect
 from jitrl.core.gates import Gates, drawn, judged, measure, outdone, surplus
@@ -191,7 +192,11 @@ class Learning:
             return found
         if self.distiller.is_done(found.kept):
             return DONE
-        made = self.distiller.enter(found, self._journal.past(task.scope))
+        past = self._journal.past(task.scope)
+        now = present(past, found.kept)  # distilling takes a while, and others write
+        if isinstance(now, str):
+            return now
+        made = self.distiller.enter(replace(found, found=now), past)
         return "" if made else "none was found"
 
     def judge(self, ids: Collection[str], gates: Gates) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from jitrl.agents.past import Journal, Past, PastEpisode
+from jitrl.agents.past import Journal
 from jitrl.agents.rulebook import contrasts
 from jitrl.agents.rulebook.distilling import Distiller, Round
 from jitrl.types import Contrast, Rule
@@ -64,7 +64,7 @@ def redistil(
         if not distiller.is_looked_at(contrast):
             yield Redone(contrast, left_out=f"it came in under the name {contrast.principal!r}")
             continue
-        attempts = _attempts(journal.past(contrast.scope), contrast)
+        attempts = contrasts.present(journal.past(contrast.scope), contrast)
         if isinstance(attempts, str):
             yield Redone(contrast, left_out=attempts)
             continue
@@ -81,7 +81,7 @@ def _entered(distiller: Distiller, journal: Journal, of: Round, writes: bool) ->
     store, kept, done = distiller.store, of.kept, Redone(of.kept)
     with suppress(_TakenBackError), store.batch():
         past = journal.past(kept.scope)
-        now = _attempts(past, kept)
+        now = contrasts.present(past, kept)
         if isinstance(now, str):
             return Redone(kept, left_out=now)
         before = {rule.id: rule for rule in store.rules()}
@@ -91,24 +91,6 @@ def _entered(distiller: Distiller, journal: Journal, of: Round, writes: bool) ->
         if not writes:
             raise _TakenBackError
     return done
-
-
-def _attempts(past: Past, kept: Contrast) -> contrasts.Compared | str:
-    """The attempts of a contrast by their present scores, or why they teach nothing."""
-    known = {one.key: one for one in past.of(kept.task)}
-    missing = [key for key in (*kept.good, *kept.bad) if key not in known]
-    if missing:
-        return f"in quarantine, or without a score: {', '.join(missing)}"
-    good, bad = (tuple(known[key] for key in keys) for keys in (kept.good, kept.bad))
-    if not good or not bad:
-        return "it has no good or no bad attempt"
-    if _least(good) <= max(one.score for one in bad):
-        return "its scores were corrected: the good attempts are no better than the bad ones now"
-    return contrasts.Compared(kept.goal, good, bad, good[0].score - _least(bad))
-
-
-def _least(attempts: Iterable[PastEpisode]) -> float:
-    return min(one.score for one in attempts)
 
 
 def _fate(rule: Rule, before: Mapping[str, Rule], kept: Contrast) -> Fate:

@@ -7,12 +7,14 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -120,6 +122,29 @@ def _lent(work: Work[Job, Result], place: int, job: Job) -> Result:
     result = work(job, partial(_shares.__setitem__, place))
     _shares[place] = 1.0
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class Timed(Generic[Result]):
+    """What came of a job, and the seconds that it took a process."""
+
+    result: Result
+    seconds: float
+
+
+def timed(work: Work[Job, Result]) -> Work[Job, Timed[Result]]:
+    """``work`` with its time; kept ones keep it, so that it is known however often one goes on."""
+    return partial(_timed, work)
+
+
+def _timed(work: Work[Job, Result], job: Job, tell: Tell) -> Timed[Result]:
+    begun = time.perf_counter()
+    return Timed(work(job, tell), time.perf_counter() - begun)
+
+
+def minutes(played: Sequence[Timed[Result]]) -> float:
+    """What all jobs took together, had one process done them."""
+    return round(sum(one.seconds for one in played) / 60.0, 2)
 
 
 def parts(items: Sequence[Item], size: int) -> list[Sequence[Item]]:

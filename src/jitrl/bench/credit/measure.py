@@ -15,11 +15,23 @@ import numpy as np
 
 from jitrl.bench.credit.planted import BAD, GOOD, KINDS, WORLDS, Errors, Planter, Undrawn, WorldName
 from jitrl.bench.credit.ways import ARMS, FULL, FULL_STEPS, Arm, Named, tried
-from jitrl.bench.pool import Begun, Tell, each, parts, silent, told, unsaid
+from jitrl.bench.pool import (
+    Begun,
+    Tell,
+    Timed,
+    each,
+    kept,
+    minutes,
+    parts,
+    silent,
+    timed,
+    told,
+    unsaid,
+)
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS, Interval, too_few
 
-SCHEMA = "jitrl.bench.credit/2"
+SCHEMA = "jitrl.bench.credit/3"
 ALL = "all"
 _SHARE = 4  # tasks that a process works on in one go
 _DRAWS = 10_000
@@ -75,6 +87,7 @@ def measure(
     *,
     tasks: int = 12,
     seeds: int = 5,
+    folder: str = "",
     workers: int = 1,
     tell: Tell = silent,
     begun: Begun = unsaid,
@@ -85,7 +98,8 @@ def measure(
         worlds: Where; all of them if several, pooled as well.
         tasks: Of each world, spread over its list.
         seeds: Rounds of each task and kind; those that cannot be drawn are left out, and counted.
-        begun: Called with the number of rounds before the first.
+        folder: Keeps the jobs that are done, so that the same call goes on; "" keeps none.
+        begun: Called with the number of rounds before the first; those that are kept count.
     """
     jobs = list[Job]()
     listed = dict[str, list[str]]()
@@ -94,15 +108,16 @@ def measure(
             places = Planter(world).tasks(tasks)
             listed[name] = [world.tasks()[place].id for place in places]
         jobs += [
-            Job(name, errors, part, range(seeds))
+            Job(name, errors, tuple(part), tuple(range(seeds)))
             for errors in KINDS[name]
             for part in parts(places, _SHARE)
         ]
     found: dict[tuple[str, str], Played] = {}
     begun(sum(len(job.places) * len(job.seeds) for job in jobs))
-    for job, played in zip(jobs, each(run, jobs, workers, tell), strict=True):
+    played = each(kept(timed(run), Timed[Played], folder), jobs, workers, tell)
+    for job, done in zip(jobs, played, strict=True):
         kind = found.setdefault((job.world, job.errors), {})
-        for arm, rounds in played.items():
+        for arm, rounds in done.result.items():
             kind.setdefault(arm, []).extend(rounds)
     pooled = dict(found)
     for name in worlds:
@@ -130,6 +145,7 @@ def measure(
                 "two": "all bad attempts err at the same two steps",
             },
             "full": {"steps": FULL, "tokens": FULL_STEPS},
+            "minutes_of_one_process": minutes(played),
         },
         results=tuple(
             _result(world, errors, arm, kind)

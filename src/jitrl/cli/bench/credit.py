@@ -9,7 +9,7 @@ import typer
 
 from jitrl.analysis.plain import plain
 from jitrl.cli.bench.numbers import NO_INTERVAL, number, say_fewer, short
-from jitrl.cli.bench.options import WORKERS
+from jitrl.cli.bench.options import OUT, WORKERS
 from jitrl.cli.shared.listing import figures
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.planned import teller
@@ -27,6 +27,7 @@ def credit(
     ] = "all",
     tasks: Annotated[int, typer.Option(min=1, help="Tasks of each world.")] = 12,
     seeds: Annotated[int, typer.Option(min=1, help="Rounds of each task and kind of errors.")] = 5,
+    out: OUT = None,
     workers: WORKERS = 1,
     json: JSON = False,
 ) -> None:
@@ -42,6 +43,7 @@ def credit(
             tuple(WORLDS) if world == "all" else (world,),
             tasks=tasks,
             seeds=seeds,
+            folder="" if out is None else str(out),
             workers=workers,
             tell=tell,
             begun=teller("credit", "--world NAME --tasks N --seeds N", "round"),
@@ -49,6 +51,15 @@ def credit(
     for name, listed in report.protocol["tasks"].items():
         say_fewer(tasks, len(listed), f"tasks of {name} that are long enough")
     _show(report.results)
+    listed = report.protocol["tasks"]
+    said = " + ".join(f"{len(of)} tasks of {name}" for name, of in listed.items())
+    undrawn = sum(report.protocol["undrawn"].values())
+    took = report.protocol["minutes_of_one_process"]
+    people().print(
+        f"{said}, {counted(seeds, 'seed')}; {counted(undrawn, 'round')} could not be drawn; "
+        f"{took:.1f} minutes of one process.",
+        style="dim",
+    )
     if json:
         emit(plain(report))
 

@@ -466,8 +466,7 @@ def test_a_decision_says_which_rules_were_held_out_of_its_notes():
     assert len({step[0].told for step in spoke}) == 2
 
 
-def test_a_change_by_hand_counts_from_the_next_episode_on(tmp_path):
-    """An episode keeps the rules that it began with, whatever becomes of them meanwhile."""
+def test_a_rule_retired_by_hand_is_told_no_more_and_one_restored_from_the_next_episode_on(tmp_path):
     path = tmp_path / "m.db"
 
     def told(episode):
@@ -478,9 +477,10 @@ def test_a_change_by_hand_counts_from_the_next_episode_on(tmp_path):
         with memory.episode(GOAL, scope="mail", key="a") as before:
             assert told(before)
             other.set_rule_status("retired", [id], reason="by hand")
-            assert told(before)
+            assert not told(before)
             with memory.episode(GOAL, scope="mail", key="b") as after:
                 assert not told(after)
-        other.set_rule_status("active", [id], reason="by hand")
+                other.set_rule_status("active", [id], reason="by hand")
+                assert not told(after)
         with memory.episode(GOAL, scope="mail", key="c") as again:
             assert told(again)

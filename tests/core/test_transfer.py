@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from math import exp, log, sqrt
+from typing import TypeVar, cast
 
 import numpy as np
 import pytest
@@ -10,13 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from jitrl.core.descent import at_once
 from jitrl.core.transfer import (
     STRENGTHS,
     Block,
     Choice,
     Design,
-    fitted,
     fitting,
     groups,
     likeness,
@@ -26,6 +26,7 @@ from jitrl.core.transfer import (
     trust,
 )
 
+T = TypeVar("T")
 NAMES = [(f"f{i}",) for i in range(6)]
 
 
@@ -48,6 +49,21 @@ def made(seed: int, tasks: int = 8, steps: int = 3) -> list[list[Choice]]:
 
 def columns(tasks: list[list[Choice]]) -> Design:
     return Design([Block(choices) for choices in tasks])
+
+
+def at_once(pieces: Generator[None, None, T]) -> T:
+    """What a calculation that pauses gives, without a pause."""
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            return cast(T, end.value)
+
+
+def fitted(design: Design, weight: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+    """The only fit of one weighing, shape [F]."""
+    [w] = at_once(fitting(design, weight[None], None if start is None else start[None]))
+    return np.asarray(w)
 
 
 def by_name(design: Design, w: np.ndarray) -> dict[tuple[str, ...], float]:

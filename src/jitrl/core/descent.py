@@ -6,11 +6,9 @@ Source: Liu, Nocedal, *On the limited memory BFGS method for large scale optimiz
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-
-T = TypeVar("T")
 
 Loss = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Values, shape [k], and gradients, shape [k, F], of k of the functions.
@@ -75,16 +73,6 @@ def minima(loss: Loss, start: np.ndarray) -> Generator[None, None, np.ndarray]:
         yield
     found[which] = w
     return found
-
-
-def at_once(pieces: Generator[None, None, T]) -> T:
-    """What a calculation that pauses gives, without a pause."""
-    while True:
-        try:
-            next(pieces)
-        except StopIteration as end:
-            result: T = end.value
-            return result
 
 
 def _is_too_far(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jitrl.core.descent import at_once, minima
+from jitrl.core.descent import minima
 from jitrl.core.features import Feature
 
 STRENGTHS = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.5])
@@ -175,12 +175,6 @@ class Design:
         log_p = np.stack([self.log_probabilities(c * scores)[self._chosen] for c in STRENGTHS])
         gain = log_p - log_p[0]
         return np.array([gain[:, self.task == number].mean(axis=1) for number in tasks])
-
-
-def fitted(design: Design, weight: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-    """The weights that minimise ``design.loss``, shape [F]; see ``fitting``."""
-    first = None if start is None else start[None]
-    return np.asarray(at_once(fitting(design, weight[None], first))[0])
 
 
 def fitting(

@@ -343,6 +343,17 @@ def test_a_step_waits_for_pages_and_answers_that_take_a_while(walker: Walker):
     assert "came" not in walker.take("back()").text
 
 
+def test_a_page_that_has_begun_to_go_is_waited_for_though_the_next_is_asked_for_late(
+    walker: Walker,
+):
+    walker.site.pages["/next"] = "<title>Next</title>there"
+    walker.on(
+        """<button onclick="dispatchEvent(new Event('beforeunload'));
+        setTimeout(() => location = '/next', 300)">Go</button>"""  # a busy browser, as seen here
+    )
+    assert walker.take("click(<button[Go]>)").text == "Next\nthere"
+
+
 def test_actions_before_the_page_was_reached_are_counted(walker: Walker):
     walker.site.show("""<a href="#">Top</a>""", "/next")
     walker.on("""<button>Idle</button><a href="/next">Next</a>""")

@@ -20,13 +20,13 @@ _READ = (  # as JSON text, which comes over at once
     "?? {title: document.title, lines: ['(this page cannot be read)']})"
 )
 _PASS = """async ms => {
-  const landed = window[Symbol.for("jitrl")]?.landed;
   await window[Symbol.for("jitrl.clock")]?.pass(ms);
-  return landed;
+  return window[Symbol.for("jitrl")]?.rested();
 }"""
 _QUIET = 30  # ms without a change after which a page is at rest
 _MOST_RESTS = 100  # times that a page may go on to another one by itself
 _MOMENT = 0.2  # seconds for an element to come to rest under the pointer
+_NOTICE = 5.0  # seconds in which the browser asks for the page that a page goes to
 _TRIES = 5  # readings of a page that is just being replaced
 _EMPTY = ("about:blank", "chrome-error:")
 _WAITED_FOR = frozenset({"document", "xhr", "fetch", "script", "stylesheet", "image"})
@@ -70,6 +70,7 @@ class Tabs:
         self._own: set[str] = set()  # ids of tabs, and of those that pages of theirs opened,
         self._opening: set[str] = set()  # which are known before they are at hand
         self._clicked: int | None = None  # place of the element that the last action clicked
+        self._has_left = False  # whether another page was asked for since the page was at rest
         self.said: list[str] = []
         self.documents = 0
 
@@ -158,8 +159,8 @@ class Tabs:
         until = monotonic() + self._settings.settle
         for _ in range(2 if self._settings.clock == "virtual" else _MOST_RESTS):
             try:
-                landed = await self._run_on(max(0.0, until - monotonic()))
-                if landed is False and self._clicked is not None:
+                has_missed = await self._run_on(max(0.0, until - monotonic()))
+                if has_missed and self._clicked is not None:
                     await self._click_again()
                     await self._run_on(max(0.0, until - monotonic()))
             except self._api.Error:  # the page is just being replaced, or was closed
@@ -173,14 +174,22 @@ class Tabs:
         if len(self._pages) > 1 and self.page.url.startswith(_EMPTY):  # it was refused its address
             await self.page.close()
 
-    async def _run_on(self, seconds: float) -> Any:
-        """Let the page run until nothing changes any more; whether the last click went home."""
+    async def _run_on(self, seconds: float) -> bool:
+        """Let the page run until nothing changes any more; whether the last click missed."""
         if self._settings.clock == "real":
-            return await self._ask("settle", _QUIET, 1000 * seconds)
-        landed, *_ = [
-            await frame.evaluate(_PASS, 1000 * self._settings.settle) for frame in self.page.frames
-        ]
-        return landed
+            rested = await self._ask("settle", _QUIET, 1000 * seconds)
+        else:
+            rested, *_ = [
+                await frame.evaluate(_PASS, 1000 * self._settings.settle)
+                for frame in self.page.frames
+            ]
+        if rested is None:  # a page without the reader
+            return False
+        until = monotonic() + _NOTICE
+        while rested["leaving"] and not self._has_left and monotonic() < until:
+            await asyncio.sleep(0.01)  # a busy browser takes a while to ask for the next page
+        self._has_left = False
+        return not rested["landed"]
 
     def _waits(self, until: float) -> bool:
         """Whether something is on its way; only another page is waited for beyond ``until``."""
@@ -306,6 +315,7 @@ class Tabs:
     def _asked(self, request: Any) -> None:
         if request.resource_type in _WAITED_FOR:
             self._busy.add(request)
+            self._has_left = self._has_left or self._is_page(request)
 
     def _answered(self, request: Any) -> None:
         self._busy.discard(request)

@@ -84,9 +84,10 @@ const noted = (event) => {
 };
 
 listen.call(window, "pointerdown", noted, true);
+listen.call(window, "beforeunload", () => (state.leaving = true), true);
 
 const state = {
-  listening, typing, roots, nodes: [], nested: [], aim: null, landed: true,
-  read, point, enter, choose, focus, checked, settle,
+  listening, typing, roots, nodes: [], nested: [], aim: null, landed: true, leaving: false,
+  read, point, enter, choose, focus, checked, settle, rested,
 };
 Object.defineProperty(window, KEY, { value: state });

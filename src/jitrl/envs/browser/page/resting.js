@@ -2,8 +2,8 @@
 
 const later = window.setTimeout.bind(window);
 
-// Resolves when nothing on the page has changed for `quiet` ms, or after `most` ms; says whether
-// the last click came down where it was aimed.
+// Resolves when nothing on the page has changed for `quiet` ms, or after `most` ms; says what
+// `rested` says.
 function settle(quiet, most) {
   return new Promise((resolve) => {
     let last = performance.now();
@@ -16,11 +16,18 @@ function settle(quiet, most) {
       const now = performance.now();
       if (now - last >= quiet || now - start >= most) {
         watch.disconnect();
-        resolve(state.landed);
+        resolve(rested());
       } else {
         later(look, Math.max(1, quiet - (now - last)));
       }
     };
     later(look, quiet);
   });
+}
+
+// Whether the mouse came down on what was aimed at, and whether the page has begun to go since.
+function rested() {
+  const { landed, leaving } = state;
+  state.leaving = false;
+  return { landed, leaving };
 }

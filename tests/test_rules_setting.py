@@ -34,7 +34,7 @@ def test_a_file_and_a_variable_give_rules_and_a_caller_counts_before_them(here, 
     monkeypatch.setenv("JITRL_RULES_GATES", "trial=9")
     with jitrl.open("m.db") as memory:
         assert told(memory) == 4
-        assert memory.book.learning.gates.trial == 9
+        assert memory.book.learning.gating.gates.trial == 9
     with jitrl.open("m.db", rules={"told": 1}) as memory:
         assert (told(memory), memory.book.telling.holdout) == (1, 0.5)
     with jitrl.open("m.db", rules=False) as memory:

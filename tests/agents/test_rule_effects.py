@@ -8,7 +8,7 @@ from pasts import episode
 from jitrl.agents.rulebook.fetching import fetched
 from jitrl.agents.rulebook.figures import Figures
 from jitrl.core.credit import derive_rows
-from jitrl.core.gates import Gates, drawn, helped_on, measure
+from jitrl.core.gates import Gates, Trial, drawn, measure
 from jitrl.core.sentences import rule_id
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.stores.sqlite import SQLiteStore
@@ -50,7 +50,7 @@ def lived(store, seed, *, uses, status, chances, first=0):
         judgment = EnvironmentRewards().judge(played)
         rows = derive_rows(played, judgment, gamma=0.5)
         store.commit(played, judgment, rows, told.uses(played.key))
-        book.learning.judge(list(given), Gates())
+        book.learning.gating.judge(list(given))
     return [rule.id for rule in rules]
 
 
@@ -77,7 +77,10 @@ def test_the_effect_of_a_passenger_includes_0_though_it_wins_as_often_as_what_ca
     assert found[idle].low < 0.0 < found[idle].high
     counts = store.rule_counts(1.0)[idle]
     assert counts.wins / counts.uses > 0.75
-    assert helped_on(drawn(uses[good]))
+    trial = Trial(Gates())
+    for use in drawn(uses[good]):
+        trial.add(use)
+    assert trial.helped_on
 
 
 def test_a_rule_that_is_restored_is_tried_anew(store):

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from jitrl.agents.rulebook.figures import Figures
+from jitrl.agents.rulebook.gating import Gating
 from jitrl.core.effect import Promise
-from jitrl.core.gates import drawn, is_win
+from jitrl.core.gates import Gates, drawn, is_win
 from jitrl.purging import purged
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.rule_samples import TEXTS, played, sample_rule
@@ -137,6 +138,35 @@ def test_running_figures_are_those_of_all_uses_over_a_random_history(seed):
                 expected = anew(store, asked, exclude, until)
                 for figures in (running, Figures(store, WIN)):
                     assert read(figures, asked, exclude, until) == expected, does[-5:]
+        assert len(set(does)) == 10
+
+
+def verdicts(gating, rules):
+    """What the gates make of each rule, as text: an effect without uses is no number."""
+    trials = gating._tried(rules)
+    statuses = ("candidate", "active")
+    return {id: (str(t.effect), t.helped_on, *map(t.judged, statuses)) for id, t in trials.items()}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_running_trials_are_those_of_all_uses_over_a_random_history(seed):
+    gates = Gates(grace=2, idle=2, trial=4)
+    with SQLiteStore(":memory:") as store:
+        history = History(store, seed)
+        running, does = Gating(store, gates, success=WIN), []
+        for _ in range(90):
+            does.append(history.go_on())
+            there = [rule.id for rule in store.rules()]
+            asked = history.chance.sample(there, history.chance.randint(0, len(there)))
+            expected = verdicts(Gating(store, gates, success=WIN), asked)
+            assert verdicts(running, asked) == expected, does[-5:]
+            if history.chance.random() < 0.2:
+                keys = list(history.keys)
+                with suppress(KeyError), store.batch():
+                    history.live()
+                    verdicts(running, asked)
+                    raise KeyError
+                history.keys = keys
         assert len(set(does)) == 10
 
 

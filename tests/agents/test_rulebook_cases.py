@@ -13,6 +13,7 @@ from test_written import Scribe
 
 from jitrl.agents.rulebook.contrasts import Compared
 from jitrl.agents.rulebook.distilling import Distiller
+from jitrl.agents.rulebook.gating import Gating
 from jitrl.agents.rulebook.learning import Learning
 from jitrl.agents.rulebook.written import written
 from jitrl.core.gates import Gates
@@ -154,15 +155,15 @@ def test_a_book_above_its_cap_loses_the_lowest_bounds_with_their_reason(store):
         uses += [RuleUse(id, lived.key, n % 2 == 0, 0.5) for id in young if n < 10]
         store.commit(lived, judgment, (), uses)
     gates = Gates(most=5, bottom=0.0)
-    learning = Learning(store, Distiller(store, None, 2), gates, 8, gap=0.25, threshold=0.75)
-    lows = {id: of.low for id, of in learning.effects(old, gates).items()}
-    learning.thin("s", gates)
+    gating = Gating(store, gates)
+    lows = {id: of.low for id, of in gating.effects(old).items()}
+    gating.thin("s")
     gone = [rule for rule in store.rules() if rule.status == "retired"]
     assert {rule.id for rule in gone} == set(sorted(old, key=lambda id: lows[id])[:4])
     assert all(rule.reason.startswith("above the cap of 5 rules: low bound ") for rule in gone)
     assert old[0] not in {rule.id for rule in gone}
     head = store.head()
-    learning.thin("s", gates)
+    gating.thin("s")
     assert store.head() == head
 
 
@@ -173,8 +174,8 @@ def test_the_cap_holds_though_rules_speak_at_no_step(store):
         store.commit(lived, EnvironmentRewards().judge(lived), ())
     young = planted(store, sentence(9), scope="s")
     gates = Gates(most=5)
-    learning = Learning(store, Distiller(store, None, 2), gates, 8, gap=0.25, threshold=0.75)
-    learning.thin("s", gates)
+    gating = Gating(store, gates)
+    gating.thin("s")
     gone = {rule.id: rule.reason for rule in store.rules() if rule.status == "retired"}
     assert len(gone) == 4
     assert set(gone) < set(old)

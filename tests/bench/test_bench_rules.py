@@ -90,8 +90,9 @@ def test_with_gates_off_harm_is_told_for_good_and_with_them_less_and_never_let_i
     assert tested.uses < told.uses
 
 
-def test_rules_that_do_more_harm_are_told_fewer_times_until_they_go():
-    mild, grave = tellings(-0.4, runs=5), tellings(-0.9, runs=5)
+@pytest.mark.parametrize("status", ["candidate", "active"])
+def test_rules_that_do_more_harm_are_told_fewer_times_until_they_go(status):
+    mild, grave = (tellings(effect, status, runs=9) for effect in (-0.4, -0.9))
     assert sum(grave) < sum(mild)
     assert median_and_ninth(range(20)) == (10, 17)
 

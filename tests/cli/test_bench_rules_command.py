@@ -19,7 +19,10 @@ def test_what_became_of_planted_rules_is_shown_and_printed(jitrl):
     harmful = last["planted"]["harmful"]
     assert (harmful["admitted"], harmful["told"]) == (0, 1)
     assert harmful["gone"] == {"10": 0.0, "20": 0.0, "40": 0.0, "80": 0.0}
-    assert set(done.data["protocol"]["told_until_retired"]) == {"-0.3", "-0.6", "-0.9"}
+    told = done.data["protocol"]["told_until_retired"]
+    assert {status: set(of) for status, of in told.items()} == {
+        status: {"-0.3", "-0.6", "-0.9"} for status in ("candidate", "active")
+    }
     assert "planted harmful, gates off" in done.err
     assert "until it is retired" in done.err
     assert "were asked for" not in done.err

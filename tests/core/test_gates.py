@@ -4,9 +4,20 @@ import numpy as np
 import pytest
 
 from jitrl.core.effect import Use
-from jitrl.core.gates import Gates, gates_of, helped_on, judged, measure, outdone, surplus
+from jitrl.core.gates import Gates, Trial, gates_of, measure, outdone, surplus
 
 GATES = Gates()
+
+
+def trial_of(uses, gates=GATES, success=1.0):
+    found = Trial(gates, success=success)
+    for use in uses:
+        found.add(use)
+    return found
+
+
+def judged(uses, status, gates, success=1.0):
+    return trial_of(uses, gates, success).judged(status)
 
 
 def trial(seed, base, effect, uses=80, tasks=4):
@@ -53,7 +64,7 @@ def test_helping_on_one_task_alone_is_not_enough():
 
 def test_tasks_on_which_only_one_arm_was_seen_prove_nothing():
     uses = [Use(True, 0.5, 1.0, "a"), Use(False, 0.5, 0.0, "b"), Use(True, 0.5, 1.0, "b")]
-    assert helped_on(uses) == ["b"]
+    assert trial_of(uses).helped_on == ["b"]
 
 
 def alternating(told, held, uses):

@@ -75,32 +75,55 @@ def effect(uses: Sequence[Use], alpha: float = 0.05) -> Effect:
     Raises:
         ValueError: If a chance is not in (0, 1), a score not in [0, 1], or alpha not in (0, 1).
     """
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(f"alpha is {alpha}; it must be in (0, 1)")
-    above, below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
-    left = np.ones_like(_EFFECTS, dtype=bool)
-    total, squares, limit = 0.0, 1.0, float(np.log(2.0 / alpha))
-    means = _Means()
-    for n, use in enumerate(uses):
-        x, least, most = means.signal(use)
-        mean, spread = total / (n + 1.0), squares / (n + 1.0)
+    estimate = Estimate(alpha)
+    for use in uses:
+        estimate.add(use)
+    return estimate.value
+
+
+class Estimate:
+    """The effect that uses show, kept up to date use by use.
+
+    Raises:
+        ValueError: If alpha is not in (0, 1).
+    """
+
+    def __init__(self, alpha: float) -> None:
+        if not 0.0 < alpha < 1.0:
+            raise ValueError(f"alpha is {alpha}; it must be in (0, 1)")
+        self._limit = float(np.log(2.0 / alpha))
+        self._above, self._below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
+        self._left = np.ones_like(_EFFECTS, dtype=bool)
+        self._total, self._squares = 0.0, 1.0
+        self._given = self._count = 0
+        self._means = _Means()
+
+    def add(self, use: Use) -> None:
+        """Take in the next use.
+
+        Raises:
+            ValueError: If its chance is not in (0, 1), or its score not in [0, 1].
+        """
+        x, least, most = self._means.signal(use)
+        mean, spread = (sum / (self._count + 1.0) for sum in (self._total, self._squares))
         lead = mean - _EFFECTS
         bet = lead / (spread + lead * lead)
         up = np.clip(bet, 0.0, _MOST / np.maximum(_EFFECTS - least, 1e-9))
         down = np.clip(-bet, 0.0, _MOST / np.maximum(most - _EFFECTS, 1e-9))
-        above += np.log1p(up * (x - _EFFECTS))
-        below += np.log1p(-down * (x - _EFFECTS))
-        left &= (above < limit) & (below < limit)
-        total, squares = total + x, squares + (x - mean) ** 2
-    given = sum(use.given for use in uses)
-    kept = _EFFECTS[left] if left.any() else np.array([total / max(len(uses), 1)])
-    return Effect(
-        total / len(uses) if uses else float("nan"),
-        float(kept.min()),
-        float(kept.max()),
-        given,
-        len(uses) - given,
-    )
+        self._above += np.log1p(up * (x - _EFFECTS))
+        self._below += np.log1p(-down * (x - _EFFECTS))
+        self._left &= (self._above < self._limit) & (self._below < self._limit)
+        self._total, self._squares = self._total + x, self._squares + (x - mean) ** 2
+        self._count += 1
+        self._given += use.given
+
+    @property
+    def value(self) -> Effect:
+        """As of the last use."""
+        mean = self._total / self._count if self._count else float("nan")
+        kept = _EFFECTS[self._left] if self._left.any() else np.array([mean])
+        low, high = float(kept.min()), float(kept.max())
+        return Effect(mean, low, high, self._given, self._count - self._given)
 
 
 class Promise:

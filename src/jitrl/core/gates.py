@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from jitrl.core.effect import Effect, Use, effect
+from jitrl.core.effect import Effect, Estimate, Use, effect
 from jitrl.core.rule import check_number
 from jitrl.core.rules import lowest
 from jitrl.types import RuleStatus, ScoredUse
@@ -100,70 +100,103 @@ class Judged:
     reason: str = ""
 
 
-def judged(
-    uses: Sequence[Use], status: RuleStatus, gates: Gates, *, success: float = 1.0
-) -> Judged:
-    """Whether a rule comes in, stays or goes, by what it did itself.
-
-    Within its grace a rule goes only if it is proved to do harm. Only candidates and active rules
-    are judged; any other keeps its status.
+class Trial:
+    """What a rule did so far, kept up to date use by use, and what the gates make of it.
 
     Args:
-        uses: All that were drawn, oldest first.
         success: Least score of a win.
     """
-    if status not in ("candidate", "active"):
+
+    def __init__(self, gates: Gates, *, success: float = 1.0) -> None:
+        self._gates, self._success = gates, success
+        self._estimate = Estimate(gates.alpha)
+        self._has_won = False
+        self._all = _Compared()
+        self._tasks = dict[str, _Compared]()
+
+    def add(self, use: Use) -> None:
+        """Take in the next use.
+
+        Raises:
+            ValueError: If its chance is not in (0, 1), or its score not in [0, 1].
+        """
+        self._estimate.add(use)
+        self._has_won = self._has_won or (use.given and is_win(use.score, self._success))
+        for compared in (self._all, self._tasks.setdefault(use.task, _Compared())):
+            compared.add(use)
+
+    @property
+    def effect(self) -> Effect:
+        """The effect shown so far, with the bounds of the gates."""
+        return self._estimate.value
+
+    @property
+    def helped_on(self) -> list[str]:
+        """Tasks whose mean score was higher with than without, oldest first."""
+        return [task for task, compared in self._tasks.items() if compared.is_better]
+
+    def judged(self, status: RuleStatus) -> Judged:
+        """Whether the rule comes in, stays or goes, by what it did itself.
+
+        Within its grace a rule goes only if it is proved to do harm. Only candidates and active
+        rules are judged; any other keeps its status.
+        """
+        if status not in ("candidate", "active"):
+            return Judged(status)
+        found, gates = self.effect, self._gates
+        n = found.given + found.held
+        if found.high < 0.0:
+            return Judged("retired", f"does harm: {_said(found)}")
+        lacks = self._lacks(found)
+        if status == "candidate" and not lacks:
+            on = _many(len(self.helped_on), "task")
+            return Judged("active", f"effect {_said(found)}, on {on}")
+        if n < gates.grace:
+            return Judged(status)
+        pays = self._has_won or self._all.is_better
+        if found.given >= gates.idle and found.low <= 0.0 and not pays:
+            told = _many(found.given, "time")
+            return Judged("retired", f"told {told} without a win, and no better than held out")
+        if status == "candidate" and n >= gates.trial and found.mean <= 0.0:
+            return Judged("retired", f"no help in {_many(n, 'use')}: {lacks}")
         return Judged(status)
-    found, n = measure(uses, gates), len(uses)
-    if found.high < 0.0:
-        return Judged("retired", f"does harm: {_said(found)}")
-    lacks = _lacks(uses, gates, found)
-    if status == "candidate" and not lacks:
-        on = _many(len(helped_on(uses)), "task")
-        return Judged("active", f"effect {_said(found)}, on {on}")
-    if n < gates.grace:
-        return Judged(status)
-    if found.given >= gates.idle and found.low <= 0.0 and not _pays(uses, success):
-        told = _many(found.given, "time")
-        return Judged("retired", f"told {told} without a win, and no better than held out")
-    if status == "candidate" and n >= gates.trial and found.mean <= 0.0:
-        return Judged("retired", f"no help in {_many(n, 'use')}: {lacks}")
-    return Judged(status)
+
+    def _lacks(self, found: Effect) -> str:
+        """What a candidate has not shown yet; "" if it has shown enough to become active."""
+        if found.low <= 0.0:
+            return f"effect not above 0: {_said(found)}"
+        helped = len(self.helped_on)
+        if helped < self._gates.tasks:
+            return f"helped on {helped} of {_many(self._gates.tasks, 'task')}: {_said(found)}"
+        return ""
 
 
-def _lacks(uses: Sequence[Use], gates: Gates, found: Effect) -> str:
-    """What a candidate has not shown yet; "" if it has shown enough to become active."""
-    if found.low <= 0.0:
-        return f"effect not above 0: {_said(found)}"
-    helped = len(helped_on(uses))
-    if helped < gates.tasks:
-        return f"helped on {helped} of {_many(gates.tasks, 'task')}: {_said(found)}"
-    return ""
+@dataclass(slots=True)
+class _Compared:
+    """Scores with and without: their sums, and how many there are."""
 
+    told: float = 0.0
+    held: float = 0.0
+    n_told: int = 0
+    n_held: int = 0
 
-def _pays(uses: Sequence[Use], success: float) -> bool:
-    """Whether a rule won where it was told, or did better there than where it was held out."""
-    told, held = ([use.score for use in uses if use.given is given] for given in (True, False))
-    if is_win(max(told, default=0.0), success):
-        return True
-    return bool(told and held) and sum(told) / len(told) > sum(held) / len(held)
+    def add(self, use: Use) -> None:
+        if use.given:
+            self.told, self.n_told = self.told + use.score, self.n_told + 1
+        else:
+            self.held, self.n_held = self.held + use.score, self.n_held + 1
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the mean is higher with than without, by more than rounding."""
+        if not (self.n_told and self.n_held):
+            return False
+        return self.told / self.n_told > self.held / self.n_held + _ROUNDING
 
 
 def is_win(score: float, success: float) -> bool:
     """Whether a score reaches what counts as success, but for rounding."""
     return score >= success - _ROUNDING
-
-
-def helped_on(uses: Sequence[Use]) -> list[str]:
-    """Tasks whose mean score was higher with than without, oldest first."""
-    scores: dict[str, tuple[list[float], list[float]]] = {}
-    for use in uses:
-        scores.setdefault(use.task, ([], []))[use.given].append(use.score)
-    return [
-        task
-        for task, (without, told) in scores.items()
-        if told and without and sum(told) / len(told) > sum(without) / len(without)
-    ]
 
 
 def outdone(measured: Mapping[str, Effect], gates: Gates) -> list[str]:

@@ -132,6 +132,14 @@ class RuleStore(Store, Protocol):
         """
         ...
 
+    def episode_uses(self, key: str) -> tuple[RuleUse, ...]:
+        """The rules that could be told in an episode, by their ids.
+
+        Raises:
+            StoreError: If there is no such episode.
+        """
+        ...
+
     def rule_news(self, after: int, *, until: int | None = None) -> RuleNews:
         """What became of uses since version ``after``, so that sums of them go on from there.
 

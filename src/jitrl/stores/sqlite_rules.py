@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from jitrl.stores import rulebook, rulebook_reads
+from jitrl.stores import reads, rulebook, rulebook_reads
 from jitrl.stores.connection import Connection
 from jitrl.stores.records import RuleRecord
 from jitrl.types import (
@@ -14,6 +14,7 @@ from jitrl.types import (
     RuleCounts,
     RuleNews,
     RuleStatus,
+    RuleUse,
     ScoredUse,
 )
 
@@ -97,6 +98,12 @@ class SQLiteRules:
         """The uses of each rule that have a score, oldest first."""
         with self._db.reading() as db:
             return rulebook_reads.uses(db, self._id, ids, until)
+
+    def episode_uses(self, key: str) -> tuple[RuleUse, ...]:
+        """The rules that could be told in an episode."""
+        with self._db.reading() as db:
+            row, *_ = reads.must_find(db, self._id, key)
+            return rulebook_reads.episode_uses(db, row, key)
 
     def rule_news(self, after: int, *, until: int | None = None) -> RuleNews:
         """What became of uses since version ``after``."""

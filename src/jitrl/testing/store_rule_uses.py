@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from jitrl.errors import InputError
+from jitrl.errors import InputError, StoreError
 from jitrl.ports.rules import RuleStore
 from jitrl.testing.rule_samples import TEXTS, played, sample_rule
 from jitrl.testing.store_samples import derive, refused, sample_episode, scored
@@ -45,6 +45,20 @@ class RuleUsesContract(ABC):
             assert uses[two.id][0].use == RuleUse(two.id, "e1", True, 0.5, 3, 2, 1)
             assert list(uses) == [one.id, two.id]
             assert store.rule_uses([none.id, two.id]) == {none.id: (), two.id: uses[two.id]}
+
+    def test_an_episode_has_the_rules_that_could_be_told_in_it_whether_it_is_scored_or_not(
+        self,
+    ) -> None:
+        with self.store() as store:
+            one, two = (sample_rule(text) for text in TEXTS[:2])
+            store.add_rules([one, two])
+            played(store, "e1", [(two.id, True), (one.id, False)], score=None)
+            played(store, "e2", [], score=1.0)
+            uses = {use.rule: (use.told, use.episode) for use in store.episode_uses("e1")}
+            assert uses == {one.id: (False, "e1"), two.id: (True, "e1")}
+            assert store.episode_uses("e2") == ()
+            with refused(StoreError):
+                store.episode_uses("e3")
 
     def test_counts_tell_told_from_held_out_and_when_it_was_told_last(self) -> None:
         with self.store() as store:

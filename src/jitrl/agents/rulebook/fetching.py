@@ -53,14 +53,12 @@ def fetched(
     draws = rng.random(len(order)).tolist()
 
     def chances(rules: Sequence[Rule]) -> dict[str, float]:
-        tried = [rule.id for rule in rules if rule.status == "candidate"]
-        promises = figures.promises(tried, exclude=exclude, until=until) if tried else {}
+        ids = [rule.id for rule in rules]
+        promises = figures.promises(ids, exclude=exclude, until=until)
         return {
-            rule.id: chance_of(
-                rule.status, promises.get(rule.id, 1.0), counts[rule.id][0], how.holdout
-            )
+            rule.id: chance_of(rule.status, promises[rule.id], counts[rule.id][0], how.holdout)
             for rule in rules
-            if rule.id in promises or rule.status != "candidate"
+            if rule.id in promises
         }
 
     lines = [

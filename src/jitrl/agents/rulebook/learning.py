@@ -7,17 +7,15 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
 
 from jitrl.agents.past import Journal, PastEpisode
 from jitrl.agents.rulebook.contrasts import contrast, present
 from jitrl.agents.rulebook.distilling import DONE, Distiller, Round
-from jitrl.core.effect import Effect
-from jitrl.core.gates import Gates, drawn, judged, measure, outdone, surplus
+from jitrl.agents.rulebook.gating import Gating
+from jitrl.core.gates import Gates
 from jitrl.errors import ModelError
-from jitrl.language import counted
 from jitrl.ports.rules import RuleStore
-from jitrl.types import Episode, ScoredUse, Task
+from jitrl.types import Episode, Task
 
 _log = logging.getLogger(__name__)
 
@@ -51,8 +49,9 @@ class Learning:
         success: float = 1.0,
     ) -> None:
         self.store, self.distiller = store, distiller
-        self.gates, self.attempts = gates, attempts
-        self.gap, self.threshold, self.success = gap, threshold, success
+        self.gating = None if gates is None else Gating(store, gates, success=success)
+        self.attempts = attempts
+        self.gap, self.threshold = gap, threshold
         self._journal = Journal(store)
         self._resuming, self._is_resumed = threading.Lock(), False
         self._claiming, self._looked = threading.Lock(), dict[tuple[str, str], int]()
@@ -83,11 +82,11 @@ class Learning:
                 else:
                     self._catch_up(task, attempts, number)
         with self.store.batch():
-            if self.gates is not None:
-                self.judge(used, self.gates)
+            if self.gating is not None:
+                self.gating.judge(used)
             found = self._enter(task, found)
-            if is_over and self.gates is not None:
-                self.thin(task.scope, self.gates)
+            if is_over and self.gating is not None:
+                self.gating.thin(task.scope)
         if found:
             _log.info("no rule of round=%d at task=%s: %s", over, task.id, found)
 
@@ -98,8 +97,7 @@ class Learning:
             ConfigError, BudgetExceeded, ModelError: As ``after``.
             StoreError: If there is no such episode.
         """
-        known = self.store.rule_uses().items()
-        used = [rule for rule, uses in known if _is_used(uses, key)]
+        used = [use.rule for use in self.store.episode_uses(key)]
         self.after(_task_of(self.store.episode(key)), used)
 
     def resume(self) -> None:
@@ -199,53 +197,8 @@ class Learning:
         made = self.distiller.enter(replace(found, found=now), past)
         return "" if made else "none was found"
 
-    def judge(self, ids: Collection[str], gates: Gates) -> None:
-        """Admit the candidates that have shown their effect, and drop what does harm."""
-        for id, uses in self._tried(ids).items():
-            is_now = self.store.rule(id).status
-            found = judged(drawn(uses), is_now, gates, success=self.success)
-            if found.status != is_now:
-                self.store.set_rule_status(found.status, [id], reason=found.reason)
-
-    def thin(self, scope: str, gates: Gates) -> None:
-        """Retire active rules that showed least, and what is above the cap; none in its grace."""
-        active = [rule.id for rule in self.store.rules(scope=scope, status="active")]
-        found = self.effects(active, gates)
-        for id in outdone(found, gates):
-            reason = f"among the lowest {gates.bottom:.0%}: low bound {found[id].low:+.2f}"
-            self.store.set_rule_status("retired", [id], reason=reason)
-        rules = self.store.rules(scope=scope)
-        told = [rule for rule in rules if rule.status in ("candidate", "active")]
-        if len(told) <= gates.most:
-            return
-        found = self.effects([rule.id for rule in told], gates)
-        young = self.store.head() - gates.grace
-        old = sorted((rule.version, rule.id) for rule in told if rule.version <= young)
-        silent = [id for _, id in old if not found[id].given + found[id].held]
-        for id in surplus(found, gates, silent):
-            why = "its condition never held" if id in silent else f"low bound {found[id].low:+.2f}"
-            reason = f"above the cap of {counted(gates.most, 'rule')}: {why}"
-            self.store.set_rule_status("retired", [id], reason=reason)
-
-    def effects(self, ids: Collection[str], gates: Gates) -> dict[str, Effect]:
-        """The effect of each rule, by the bounds of the gates."""
-        return {id: measure(drawn(uses), gates) for id, uses in self._tried(ids).items()}
-
-    def _tried(self, ids: Collection[str]) -> dict[str, list[ScoredUse]]:
-        """The uses of each rule since it last came back from retirement: it has another trial."""
-        found = {}
-        for id, uses in self.store.rule_uses(ids).items() if ids else ():
-            changes = self.store.rule_history(id)
-            back = [now.version for was, now in pairwise(changes) if was.status == "retired"]
-            found[id] = [use for use in uses if use.version > max(back, default=0)]
-        return found
-
 
 def _task_of(lived: Episode) -> Task:
     """The task of an episode, as far as rules look at it."""
     goal, family = (str(lived.info.get(what, "")) for what in ("goal", "family"))
     return Task(lived.task, goal, lived.scope, family)
-
-
-def _is_used(uses: Sequence[ScoredUse], episode: str) -> bool:
-    return any(one.use.episode == episode for one in uses)

@@ -12,7 +12,8 @@ MOST_TOLD = 3
 ROOM = 200
 """Tokens of all rules in a prompt, unless the agent's option says otherwise."""
 
-_LEAST = 0.2  # chance that a candidate is told at least
+_LEAST = 0.2  # chance that a rule is told at least
+_EVEN = 0.5  # promise below which an active rule seems to do harm
 _KNOWN = 50  # uses after which half as much is held out
 
 
@@ -34,7 +35,10 @@ class Telling:
 
 
 def chance_of(status: RuleStatus, promise: float, told: int, holdout: float) -> float:
-    """Chance that a rule is told: all but a share, or, of a candidate, by what it promises.
+    """Chance that a rule is told: all but a share, or, of one that has to show it, by its promise.
+
+    That is a candidate, and an active rule that seems to do harm: told nearly always, it would be
+    held out too rarely for the gates to find that it does.
 
     Args:
         promise: About how likely its effect is above 0, as ``core.effect.Promise`` has it.
@@ -42,4 +46,5 @@ def chance_of(status: RuleStatus, promise: float, told: int, holdout: float) -> 
         holdout: Share that is held out at first.
     """
     chance = 1.0 - holdout / (1.0 + told / _KNOWN)
-    return min(chance, max(_LEAST, promise)) if status == "candidate" else chance
+    has_to_show = status == "candidate" or promise < _EVEN
+    return min(chance, max(_LEAST, promise)) if has_to_show else chance

@@ -16,7 +16,7 @@ from jitrl.bench.report import Number, Report, mean_of
 from jitrl.bench.rules.arms import Arm
 from jitrl.bench.rules.life import ROUND, Job, Life, episodes, run, there
 from jitrl.bench.rules.planted import KINDS, Fate, Kind, shares
-from jitrl.bench.rules.waiting import EFFECTS, median_and_ninth, tellings
+from jitrl.bench.rules.waiting import EFFECTS, STATUSES, median_and_ninth, tellings
 from jitrl.bench.rules.worlds import INSTANCES, WorldName
 from jitrl.core.stats import Difference, paired_difference
 
@@ -130,7 +130,10 @@ def _waiting(arms: Sequence[Arm]) -> dict[str, object]:
     """How often rules of an effect are told until they go: median, and 90 % of them at most."""
     if not any(arm.planted for arm in arms):
         return {}
-    found = {f"{effect:+g}": list(median_and_ninth(tellings(effect))) for effect in EFFECTS}
+    found = {
+        status: {f"{of:+g}": list(median_and_ninth(tellings(of, status))) for of in EFFECTS}
+        for status in STATUSES
+    }
     return {"told_until_retired": found}
 
 

@@ -129,11 +129,12 @@ def _show(results: Sequence[Result]) -> None:
     )
 
 
-def _show_waiting(found: Mapping[str, Sequence[int]]) -> None:
+def _show_waiting(found: Mapping[str, Mapping[str, Sequence[int]]]) -> None:
     """How long rules of a known effect are told, by the gates' own arithmetic."""
-    for effect, (middle, ninth) in found.items():
-        people().print(
-            f"A candidate of effect {effect} is told {middle} times until it is retired, and at "
-            f"most {ninth} in nine of ten cases (simulated).",
-            style="dim",
-        )
+    for status, effects in found.items():
+        for effect, (middle, ninth) in effects.items():
+            people().print(
+                f"Of effect {effect}, one that is {status} is told {middle} times until it is "
+                f"retired, and at most {ninth} in nine of ten cases (simulated).",
+                style="dim",
+            )

@@ -6,7 +6,7 @@ All of them follow the default settings as they are now, but for what their name
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from jitrl.bench.rules.planted import KINDS, Kind
@@ -22,6 +22,7 @@ class Arm:
         agent: Entry point of ``jitrl.agents``.
         options: Its options that differ from the default ones.
         planted: The kind of rules that are in its book from the start; "" for none.
+        is_trusted: Whether they are active from the start, as if somebody vouched for them.
         against: Name of the arm that it is compared with; "" for the first one.
     """
 
@@ -29,17 +30,26 @@ class Arm:
     agent: str = "rulebook"
     options: Mapping[str, Any] = field(default_factory=dict)
     planted: Kind | Literal[""] = ""
+    is_trusted: bool = False
     against: str = ""
 
 
 NONE, RULES = Arm("none", "static"), Arm("rules")
 _DEFAULT = Arm("default")
+_HARMED = Arm("harmed book", planted="harmful", is_trusted=True, against="default")
 
 
-def _settings(name: str, *values: Any, of: str = "") -> tuple[Arm, ...]:
-    """Arms that differ from the default in one option, or in one setting of its gates."""
+def _settings(
+    name: str, *values: float, of: str = "", on: Arm = _DEFAULT, where: str = ""
+) -> tuple[Arm, ...]:
+    """Arms that differ from ``on`` in one option, or in one setting of its gates."""
     return tuple(
-        Arm(f"{name} {value:g}", options={of: {name: value}} if of else {name: value})
+        replace(
+            on,
+            name=f"{name} {value:g}{where}",
+            options={of: {name: value}} if of else {name: value},
+            against=on.name,
+        )
         for value in values
     )
 
@@ -64,6 +74,7 @@ SETS: Mapping[What, tuple[Arm, ...]] = {
         RULES,
         Arm("gates off", options={"gates": False}, against="rules"),
         *(_planted(kind, is_on) for kind in KINDS for is_on in (True, False)),
+        Arm("planted harmful, trusted", planted="harmful", is_trusted=True, against="rules"),
     ),
     "settings": (
         _DEFAULT,
@@ -72,7 +83,10 @@ SETS: Mapping[What, tuple[Arm, ...]] = {
         *_settings("told", 1, 4, 5, 6),
         *_settings("threshold", 0.5, 1.0),
         *_settings("gap", 0.1, 0.5),
-        *_settings("bottom", 0.0, 0.05, 0.2, of="gates"),
         *_settings("holdout", 0.1, 0.4),
+        *_settings("temperature", 0.7, 0.8, 0.9),
+        _HARMED,
+        *_settings("bottom", 0.0, 0.05, 0.2, of="gates", on=_HARMED, where=", harmed book"),
+        *_settings("told", 1, 4, 5, 6, on=_HARMED, where=", harmed book"),
     ),
 }

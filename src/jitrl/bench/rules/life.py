@@ -115,7 +115,7 @@ def run(job: Job, tell: Tell = silent) -> Life:
     ):
         tasks = drawn(world.tasks(), job)
         if job.arm.planted:
-            is_tested = job.arm.options.get("gates", True) is not False
+            is_tested = job.arm.options.get("gates", True) is not False and not job.arm.is_trusted
             status: RuleStatus = "candidate" if is_tested else "active"
             kind = job.arm.planted
             for one in planted(world, [task for _, task in tasks], status, job.seed, kind):

@@ -11,7 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jitrl.bench.pool import Begun, Tell, by_arm, each, kept, silent, unsaid
+from jitrl.bench.pool import (
+    Begun,
+    Tell,
+    Timed,
+    by_arm,
+    each,
+    kept,
+    minutes,
+    silent,
+    timed,
+    unsaid,
+)
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.bench.rules.arms import Arm
 from jitrl.bench.rules.life import ROUND, Job, Life, episodes, run, there
@@ -20,7 +31,7 @@ from jitrl.bench.rules.waiting import EFFECTS, median_and_ninth, tellings
 from jitrl.bench.rules.worlds import INSTANCES, WorldName
 from jitrl.core.stats import Difference, paired_difference
 
-SCHEMA = "jitrl.bench.rules/4"
+SCHEMA = "jitrl.bench.rules/5"
 RIGHT, HEEDS = 4.0, 3.0
 """What the made-up model knows, and how far it heeds its notes, nats."""
 WORLD_SEED, TEMPLATES, ROUNDS = 1, 8, 5
@@ -50,6 +61,7 @@ class Result:
     """One arm.
 
     Attributes:
+        n: Templates of all seeds, which the score is a mean of, and which are resampled.
         score: Mean of all rounds, with its interval.
         rounds: Mean of each round.
         last: Mean of the last round, with its interval.
@@ -59,6 +71,7 @@ class Result:
     """
 
     arm: Arm
+    n: int
     score: Number
     rounds: tuple[float, ...]
     last: Number
@@ -104,7 +117,8 @@ def rules(
         for seed in seeds
     ]
     begun(len(jobs) * episodes(jobs[0]))
-    played = by_arm(jobs, each(kept(run, Life, folder), jobs, workers, tell))
+    played = each(kept(timed(run), Timed[Life], folder), jobs, workers, tell)
+    lives = by_arm(jobs, [done.result for done in played])
     return Report(
         schema=SCHEMA,
         what=what,
@@ -121,8 +135,9 @@ def rules(
             "attempts_of_a_round": ROUND,
             "evaluator": "environment (blind)",
             **_waiting(arms),
+            "minutes_of_one_process": minutes(played),
         },
-        results=tuple(_result(arm, arms, played) for arm in arms),
+        results=tuple(_result(arm, arms, lives) for arm in arms),
     )
 
 
@@ -142,6 +157,7 @@ def _result(arm: Arm, arms: Sequence[Arm], played: Mapping[str, Sequence[Life]])
     fates = [fate for life in lives for fate in life.fates]
     return Result(
         arm=arm,
+        n=len(ours),
         score=mean_of(ours.mean(axis=1, keepdims=True)),
         rounds=tuple(float(mean) for mean in ours.mean(axis=0)),
         last=mean_of(ours[:, -1:]),

@@ -43,7 +43,12 @@ def test_rules_are_measured_in_documents_as_well(jitrl):
     done = jitrl("bench", "rules", "--world", "extraction", "--arms", "rules", *SMALL, "--json")
     assert done.code == 0, done.err
     assert done.data["protocol"]["environment"] == "extraction"
-    assert [result["arm"]["name"] for result in done.data["results"]] == ["none", "rules"]
+    none, rules = done.data["results"]
+    assert [result["arm"]["name"] for result in (none, rules)] == ["none", "rules"]
+    assert none["asked"] is None
+    assert rules["asked"]["steps"] > rules["asked"]["full"] == 0
+    (row,) = (line for line in done.err.splitlines() if line.startswith("rules") and "+ " in line)
+    assert row.split()[4:] == [str(of) for of in rules["asked"].values()]
 
 
 @pytest.mark.parametrize("flag", ["--right", "--heeds"])

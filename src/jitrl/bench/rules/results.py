@@ -25,6 +25,7 @@ from jitrl.bench.pool import (
 )
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.bench.rules.arms import Arm
+from jitrl.bench.rules.asked import Asked, together
 from jitrl.bench.rules.life import ROUND, Job, Life, episodes, run, there
 from jitrl.bench.rules.planted import KINDS, Fate, Kind, shares
 from jitrl.bench.rules.waiting import EFFECTS, median_and_ninth, tellings
@@ -68,6 +69,7 @@ class Result:
         against: Name of the arm it is compared with.
         difference: Score minus that arm's.
         active, candidate: Rules at the end, mean over seeds.
+        asked: What the settings decided in all seeds; ``None`` for an agent without rules.
     """
 
     arm: Arm
@@ -79,6 +81,7 @@ class Result:
     difference: Difference
     active: float
     candidate: float
+    asked: Asked | None
     planted: Mapping[Kind, Planted]
 
 
@@ -155,6 +158,7 @@ def _result(arm: Arm, arms: Sequence[Arm], played: Mapping[str, Sequence[Life]])
     against = arm.against if arm.against in names else arms[0].name
     ours, base = cells(lives), cells(played[against])
     fates = [fate for life in lives for fate in life.fates]
+    asked = [life.asked for life in lives if life.asked is not None]
     return Result(
         arm=arm,
         n=len(ours),
@@ -165,6 +169,7 @@ def _result(arm: Arm, arms: Sequence[Arm], played: Mapping[str, Sequence[Life]])
         difference=paired_difference(ours[:, :, None], base[:, :, None]),
         active=float(np.mean([life.active for life in lives])),
         candidate=float(np.mean([life.candidate for life in lives])),
+        asked=together(asked) if asked else None,
         planted={
             kind: _planted([fate for fate in fates if fate.kind == kind])
             for kind in KINDS

@@ -94,9 +94,8 @@ def rules(
 
 def _show(results: Sequence[Result]) -> None:
     from jitrl.bench.pool import parts
-    from jitrl.bench.rules.planted import TIMES
 
-    shown = figures("", "n", "score", "minus", "", "rules")
+    shown = figures("", "n", "score", "minus", "")
     for result in results:
         base = result.against if result.against != result.arm.name else ""
         shown.add(
@@ -105,7 +104,6 @@ def _show(results: Sequence[Result]) -> None:
             number(result.score),
             base,
             difference(result.difference) if base else "",
-            f"{result.active:.1f} + {result.candidate:.1f}",
         )
     people().print(shown)
     for part in parts(range(len(results[0].rounds)), _ABREAST):
@@ -113,25 +111,65 @@ def _show(results: Sequence[Result]) -> None:
         for result in results:
             by_round.add(result.arm.name, *(short(result.rounds[place]) for place in part))
         people().print(by_round)
-    if any(result.planted for result in results):
-        within = [f"gone by {n}" for n in TIMES]
-        fates = figures("", "rules", "let in", "told at the end", "uses", *within)
-        for result in results:
-            for of in result.planted.values():
-                fates.add(
-                    result.arm.name,
-                    str(of.rules),
-                    str(of.admitted),
-                    str(of.told),
-                    f"{of.uses:.1f}",
-                    *(f"{share:.0%}" for share in of.gone.values()),
-                )
-        people().print(fates)
+    _show_asked(results)
+    _show_planted(results)
     people().print(
-        "n: templates of all seeds. Score: mean of all attempts. Rules: active + candidates at "
-        "the end, mean over seeds. Uses: episodes in which a rule was told, mean; gone by: share "
-        "that was retired after so many uses at most. "
+        "n: templates of all seeds. Score: mean of all attempts. "
         f"95 % intervals by template and seed. {NO_INTERVAL}",
+        style="dim",
+    )
+
+
+def _show_asked(results: Sequence[Result]) -> None:
+    """How often settings had something to decide."""
+    heads = ("apart", "gap", "best", "steps", "full", "let in", "lowest")
+    shown = figures("", "rules", *heads)
+    held = [(result, result.asked) for result in results if result.asked is not None]
+    for result, of in held:
+        shown.add(
+            result.arm.name,
+            f"{result.active:.1f} + {result.candidate:.1f}",
+            str(of.apart),
+            str(of.gap),
+            str(of.threshold),
+            str(of.steps),
+            str(of.full),
+            str(of.admitted),
+            str(of.lowest),
+        )
+    if held:
+        people().print(shown)
+        people().print(
+            "Rules: active + candidates at the end, mean over seeds; the rest is of all seeds "
+            "together. Apart: rounds of a task whose attempts did not all score alike; gap, best: "
+            "those of them that taught nothing by `gap`, by `threshold`. Full: steps at which as "
+            "many rules spoke as `told` allows. Let in: rules that the gates admitted; lowest: "
+            "those that went by `bottom`.",
+            style="dim",
+        )
+
+
+def _show_planted(results: Sequence[Result]) -> None:
+    """What became of the planted rules, if there are any."""
+    from jitrl.bench.rules.planted import TIMES
+
+    if not any(result.planted for result in results):
+        return
+    fates = figures("", "planted", "let in", "left", "uses", *(f"by {n}" for n in TIMES))
+    for result in results:
+        for of in result.planted.values():
+            fates.add(
+                result.arm.name,
+                str(of.rules),
+                str(of.admitted),
+                str(of.told),
+                f"{of.uses:.1f}",
+                *(f"{share:.0%}" for share in of.gone.values()),
+            )
+    people().print(fates)
+    people().print(
+        "Left: still told at the end. Uses: episodes in which a rule was told, mean; by: share "
+        "that was retired after so many uses at most.",
         style="dim",
     )
 

@@ -1,18 +1,25 @@
 """Rules measured with a made-up model that heeds them: gates hold what was planted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from jitrl.agents.rulebook.cases import read
 from jitrl.bench.arms import chosen
+from jitrl.bench.attempts import opened
 from jitrl.bench.priors import Known
 from jitrl.bench.rules.arms import SETS, Arm
+from jitrl.bench.rules.asked import Asked, asked, full, together
 from jitrl.bench.rules.life import Heeding, Job, drawn, run
 from jitrl.bench.rules.planted import planted, shares
 from jitrl.bench.rules.results import rules
 from jitrl.bench.rules.waiting import median_and_ninth, tellings
+from jitrl.core.sentences import rule_id
 from jitrl.envs.backoffice import Backoffice
-from jitrl.types import Prompt
+from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.store_samples import derive, sample_decision, sample_episode, scored
+from jitrl.types import Contrast, Outcome, Prompt, Rule, RuleUse, Spoken, Task, Transition
 
 SMALL = {"seeds": (0,), "templates": 2, "rounds": 2, "right": 3.0}
 
@@ -107,3 +114,58 @@ def test_arms_play_the_same_tasks_whatever_the_number_of_processes():
     assert one.results == two.results
     assert [result.against for result in one.results] == ["none", "none"]
     assert np.isfinite(one.results[1].score.mean)
+
+
+def put(store, number, score, uses=()):
+    episode = replace(sample_episode(f"e{number}"), outcome=Outcome(score, "test"))
+    judgment = scored(episode)
+    store.commit(episode, judgment, derive(episode, judgment), uses)
+
+
+def test_rounds_are_counted_by_the_setting_that_kept_them_from_teaching():
+    taught, same, left = (1.0, 0.0, 0.0), (0.8, 0.8, 0.8), (1.0, 0.0)
+    rounds = [taught, same, (0.5, 0.4, 0.4), (0.6, 0.1, 0.1), (1.0, 0.9, 0.9), left]
+    with SQLiteStore(":memory:") as store:
+        book = opened("rulebook", {"attempts": 3}, {}, store)
+        for number, score in enumerate(score for lived in rounds for score in lived):
+            put(store, number, score)
+        found = asked(book, store, [Task("t1", "", "shop")], 30, 3)
+    assert found == Asked(4, gap=2, threshold=1, steps=30, full=3, admitted=0, lowest=0)
+    assert together([found, found]) == Asked(8, 4, 2, 60, 6, 0, 0)
+
+
+def test_a_step_is_full_where_as_many_rules_speak_as_a_prompt_may_hold():
+    def step(*rules):
+        spoke = tuple(Spoken(id, True, 0.5, "unknown") for id in rules)
+        decided = replace(sample_decision("a"), notes=spoke)
+        return Transition(sample_episode("e").steps[0].state, "a", decided)
+
+    lived = replace(sample_episode("e"), steps=(step(), step("r"), step("r", "s")))
+    assert [full(lived, told) for told in (1, 2, 3)] == [2, 1, 0]
+
+
+def test_rules_that_gates_let_in_and_that_went_as_the_lowest_are_counted():
+    sentences = [f"When you see the hall, take {what}" for what in ("a", "b", "c")]
+    one, two, new = ids = [rule_id(text) for text in sentences]
+    rules = {id: Rule(id, text, "shop") for id, text in zip(ids, sentences, strict=True)}
+    good, bad, scores = ("g",), ("b",), (1.0, 0.0)
+    shown = [Contrast(f"c{n}", "shop", "t1", "", n, "", good, bad, scores) for n in (0, 1)]
+    with SQLiteStore(":memory:") as store:
+        book = opened("rulebook", {"attempts": 0, "gates": {"bottom": 0.5}}, {}, store)
+        for contrast in shown:  # the second time they gain evidence, and nothing else
+            given = [replace(rules[id], evidence=(contrast.id,)) for id in (one, two)]
+            store.add_rules([replace(rule, status="active") for rule in given], [contrast])
+        store.add_rules([rules[new]])
+        store.set_rule_status("active", [new], reason="it helped")
+        rng = np.random.default_rng(0)
+        for number in range(80):
+            told = rng.random(3) < 0.5
+            uses = [
+                RuleUse(id, f"e{number}", bool(given), 0.5)
+                for id, given in zip(ids, told, strict=True)
+            ]
+            put(store, number, 0.5 + 0.5 * float(told[2]), uses)
+        book.learning.gating.thin("shop")
+        assert [len(store.rule_history(id)) for id in (one, two)] in ([2, 3], [3, 2])
+        found = asked(book, store, [], 0, 0)
+    assert (found.admitted, found.lowest) == (1, 1)

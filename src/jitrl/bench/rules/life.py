@@ -10,10 +10,12 @@ from typing import cast
 
 import numpy as np
 
+from jitrl.agents.rulebook.book import Rulebook
 from jitrl.bench.attempts import lived, opened
 from jitrl.bench.pool import Tell, silent, told
 from jitrl.bench.priors import Noisy
 from jitrl.bench.rules.arms import Arm
+from jitrl.bench.rules.asked import Asked, asked, full, is_let_in
 from jitrl.bench.rules.planted import KINDS, PLANTER, Fate, planted
 from jitrl.bench.rules.worlds import INSTANCES, WorldName, opened_world
 from jitrl.ports import Environment, Proposer
@@ -55,12 +57,14 @@ class Life:
         scores: By template: mean of each round.
         active, candidate: Rules at the end.
         fates: Of the planted ones.
+        asked: What its settings decided; ``None`` for an agent without rules.
     """
 
     scores: dict[str, list[float]]
     active: int
     candidate: int
     fates: tuple[Fate, ...]
+    asked: Asked | None
 
 
 class Heeding:
@@ -122,6 +126,7 @@ def run(job: Job, tell: Tell = silent) -> Life:
                 store.add_rules([one.rule], one.evidence, principal=f"{PLANTER}/{kind}")
         agent = opened(job.arm.agent, job.arm.options, {}, store)
         scores: dict[str, list[list[float]]] = {}
+        steps = filled = 0
         for number in told(range(job.rounds * ROUND), tell):
             for index, task in tasks:
                 model = Heeding(Noisy(world, task, job.right, job.seed), job.heeds)
@@ -131,12 +136,18 @@ def run(job: Job, tell: Tell = silent) -> Life:
                 if number // ROUND == len(rounds):
                     rounds.append([])
                 rounds[-1].append(float(episode.info["score"]))
+                if isinstance(agent, Rulebook):
+                    steps += len(episode.steps)
+                    filled += full(episode, agent.telling.told)
         kinds = [rule.status for rule in store.rules()]
         return Life(
             {name: [float(np.mean(of)) for of in rounds] for name, rounds in scores.items()},
             kinds.count("active"),
             kinds.count("candidate"),
             fates(store),
+            asked(agent, store, [task for _, task in tasks], steps, filled)
+            if isinstance(agent, Rulebook)
+            else None,
         )
 
 
@@ -155,7 +166,7 @@ def fates(store: SQLiteStore) -> tuple[Fate, ...]:
             Fate(
                 kind,
                 len(seen),
-                any(change.status == "active" for change in history[1:]),
+                is_let_in(history),
                 sum(version < gone[0] for version in seen) if gone else None,
             )
         )

@@ -11,16 +11,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jitrl.bench.pool import Begun, Tell, by_arm, each, kept, silent, unsaid
+from jitrl.bench.pool import (
+    Begun,
+    Tell,
+    Timed,
+    by_arm,
+    each,
+    kept,
+    minutes,
+    silent,
+    timed,
+    unsaid,
+)
 from jitrl.bench.report import Number, Report, mean_of
 from jitrl.bench.rules.arms import Arm
+from jitrl.bench.rules.asked import Asked, together
 from jitrl.bench.rules.life import ROUND, Job, Life, episodes, run, there
 from jitrl.bench.rules.planted import KINDS, Fate, Kind, shares
 from jitrl.bench.rules.waiting import EFFECTS, STATUSES, median_and_ninth, tellings
 from jitrl.bench.rules.worlds import INSTANCES, WorldName
 from jitrl.core.stats import Difference, paired_difference
 
-SCHEMA = "jitrl.bench.rules/4"
+SCHEMA = "jitrl.bench.rules/5"
 RIGHT, HEEDS = 4.0, 3.0
 """What the made-up model knows, and how far it heeds its notes, nats."""
 WORLD_SEED, TEMPLATES, ROUNDS = 1, 8, 5
@@ -50,15 +62,18 @@ class Result:
     """One arm.
 
     Attributes:
+        n: Templates of all seeds, which the score is a mean of, and which are resampled.
         score: Mean of all rounds, with its interval.
         rounds: Mean of each round.
         last: Mean of the last round, with its interval.
         against: Name of the arm it is compared with.
         difference: Score minus that arm's.
         active, candidate: Rules at the end, mean over seeds.
+        asked: What the settings decided in all seeds; ``None`` for an agent without rules.
     """
 
     arm: Arm
+    n: int
     score: Number
     rounds: tuple[float, ...]
     last: Number
@@ -66,6 +81,7 @@ class Result:
     difference: Difference
     active: float
     candidate: float
+    asked: Asked | None
     planted: Mapping[Kind, Planted]
 
 
@@ -104,7 +120,8 @@ def rules(
         for seed in seeds
     ]
     begun(len(jobs) * episodes(jobs[0]))
-    played = by_arm(jobs, each(kept(run, Life, folder), jobs, workers, tell))
+    played = each(kept(timed(run), Timed[Life], folder), jobs, workers, tell)
+    lives = by_arm(jobs, [done.result for done in played])
     return Report(
         schema=SCHEMA,
         what=what,
@@ -121,8 +138,9 @@ def rules(
             "attempts_of_a_round": ROUND,
             "evaluator": "environment (blind)",
             **_waiting(arms),
+            "minutes_of_one_process": minutes(played),
         },
-        results=tuple(_result(arm, arms, played) for arm in arms),
+        results=tuple(_result(arm, arms, lives) for arm in arms),
     )
 
 
@@ -143,8 +161,10 @@ def _result(arm: Arm, arms: Sequence[Arm], played: Mapping[str, Sequence[Life]])
     against = arm.against if arm.against in names else arms[0].name
     ours, base = cells(lives), cells(played[against])
     fates = [fate for life in lives for fate in life.fates]
+    asked = [life.asked for life in lives if life.asked is not None]
     return Result(
         arm=arm,
+        n=len(ours),
         score=mean_of(ours.mean(axis=1, keepdims=True)),
         rounds=tuple(float(mean) for mean in ours.mean(axis=0)),
         last=mean_of(ours[:, -1:]),
@@ -152,6 +172,7 @@ def _result(arm: Arm, arms: Sequence[Arm], played: Mapping[str, Sequence[Life]])
         difference=paired_difference(ours[:, :, None], base[:, :, None]),
         active=float(np.mean([life.active for life in lives])),
         candidate=float(np.mean([life.candidate for life in lives])),
+        asked=together(asked) if asked else None,
         planted={
             kind: _planted([fate for fate in fates if fate.kind == kind])
             for kind in KINDS

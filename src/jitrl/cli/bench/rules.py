@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from jitrl.bench.rules.results import Result
+
+_ABREAST = 10  # rounds in a table
 
 
 def rules(
@@ -85,46 +87,89 @@ def rules(
     say_fewer(templates, report.protocol["templates"], "templates")
     _show(report.results)
     _show_waiting(report.protocol.get("told_until_retired", {}))
+    _show_played(report.protocol)
     if json:
         emit(plain(report))
 
 
 def _show(results: Sequence[Result]) -> None:
-    from jitrl.bench.rules.planted import TIMES
+    from jitrl.bench.pool import parts
 
-    first, last = 1, len(results[0].rounds)
-    shown = figures("", "score", f"round {first}", f"round {last}", "minus", "", "rules")
+    shown = figures("", "n", "score", "minus", "")
     for result in results:
         base = result.against if result.against != result.arm.name else ""
         shown.add(
             result.arm.name,
+            str(result.n),
             number(result.score),
-            short(result.rounds[0]),
-            short(result.rounds[-1]),
             base,
             difference(result.difference) if base else "",
-            f"{result.active:.1f} + {result.candidate:.1f}",
         )
     people().print(shown)
-    if any(result.planted for result in results):
-        within = [f"gone by {n}" for n in TIMES]
-        fates = figures("", "rules", "let in", "told at the end", "uses", *within)
+    for part in parts(range(len(results[0].rounds)), _ABREAST):
+        by_round = figures("round", *(str(place + 1) for place in part))
         for result in results:
-            for of in result.planted.values():
-                fates.add(
-                    result.arm.name,
-                    str(of.rules),
-                    str(of.admitted),
-                    str(of.told),
-                    f"{of.uses:.1f}",
-                    *(f"{share:.0%}" for share in of.gone.values()),
-                )
-        people().print(fates)
+            by_round.add(result.arm.name, *(short(result.rounds[place]) for place in part))
+        people().print(by_round)
+    _show_asked(results)
+    _show_planted(results)
     people().print(
-        "Score: mean of all attempts. Rules: active + candidates at the end, mean over seeds. "
-        "Uses: episodes in which a rule was told, mean; gone by: share that was retired after so "
-        "many uses at most. "
+        "n: templates of all seeds. Score: mean of all attempts. "
         f"95 % intervals by template and seed. {NO_INTERVAL}",
+        style="dim",
+    )
+
+
+def _show_asked(results: Sequence[Result]) -> None:
+    """How often settings had something to decide."""
+    heads = ("apart", "gap", "best", "steps", "full", "let in", "lowest")
+    shown = figures("", "rules", *heads)
+    held = [(result, result.asked) for result in results if result.asked is not None]
+    for result, of in held:
+        shown.add(
+            result.arm.name,
+            f"{result.active:.1f} + {result.candidate:.1f}",
+            str(of.apart),
+            str(of.gap),
+            str(of.threshold),
+            str(of.steps),
+            str(of.full),
+            str(of.admitted),
+            str(of.lowest),
+        )
+    if held:
+        people().print(shown)
+        people().print(
+            "Rules: active + candidates at the end, mean over seeds; the rest is of all seeds "
+            "together. Apart: rounds of a task whose attempts did not all score alike; gap, best: "
+            "those of them that taught nothing by `gap`, by `threshold`. Full: steps at which as "
+            "many rules spoke as `told` allows. Let in: rules that the gates admitted; lowest: "
+            "those that went by `bottom`.",
+            style="dim",
+        )
+
+
+def _show_planted(results: Sequence[Result]) -> None:
+    """What became of the planted rules, if there are any."""
+    from jitrl.bench.rules.planted import TIMES
+
+    if not any(result.planted for result in results):
+        return
+    fates = figures("", "planted", "let in", "left", "uses", *(f"by {n}" for n in TIMES))
+    for result in results:
+        for of in result.planted.values():
+            fates.add(
+                result.arm.name,
+                str(of.rules),
+                str(of.admitted),
+                str(of.told),
+                f"{of.uses:.1f}",
+                *(f"{share:.0%}" for share in of.gone.values()),
+            )
+    people().print(fates)
+    people().print(
+        "Left: still told at the end. Uses: episodes in which a rule was told, mean; by: share "
+        "that was retired after so many uses at most.",
         style="dim",
     )
 
@@ -138,3 +183,15 @@ def _show_waiting(found: Mapping[str, Mapping[str, Sequence[int]]]) -> None:
                 f"retired, and at most {ninth} in nine of ten cases (simulated).",
                 style="dim",
             )
+
+
+def _show_played(protocol: Mapping[str, Any]) -> None:
+    """What an arm's row rests on, and how long all of it took."""
+    people().print(
+        f"{counted(len(protocol['seeds']), 'seed')}, {counted(protocol['templates'], 'template')} "
+        f"of {counted(protocol['tasks_of_a_template'], 'task')}, "
+        f"{counted(protocol['rounds'], 'round')} of "
+        f"{counted(protocol['attempts_of_a_round'], 'attempt')}; "
+        f"{protocol['minutes_of_one_process']:.1f} minutes of one process.",
+        style="dim",
+    )

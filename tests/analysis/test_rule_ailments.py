@@ -265,6 +265,18 @@ def test_rules_that_wait_for_episodes_that_do_not_come_are_found():
     assert said("rules-undecided", others, rules=book([waiting])).status == "unknown"
 
 
+@pytest.mark.parametrize("check", ["rules-undecided", "rules-idle"])
+def test_a_rule_that_is_kept_back_for_a_wider_one_waits_for_no_episode(check):
+    narrow = rule(1, status="candidate", kind="orders")
+    wide = rule(2, status="candidate", kind="orders", parents=(narrow.rule.id,))
+    lived = [attempt(n, family="orders") for n in range(1, 25)]
+    uses = [used(wide, n, n % 2 == 0, 1.0, f"t{n % 3}", occasions=1) for n in range(30)]
+    found = said(check, lived, rules=book([narrow, wide], uses))
+    assert (found.status, found.n) == ("fine", 1)
+    apart = rule(2, status="candidate", kind="orders")
+    assert said(check, lived, rules=book([narrow, apart], uses)).numbers["ids"] == [narrow.rule.id]
+
+
 def test_a_book_that_admits_nothing_for_long_is_stale():
     late = [distilled(n, f"t{n}", version=10 + n) for n in range(12)]
     once = rule(1, (1, "candidate", ["c0"]), (5, "active"), (30, "active", ["c9"]))

@@ -126,6 +126,10 @@ class Book:
         found = (record.rule for record in self.records)
         return [rule for rule in found if rule.status in ("candidate", "active")]
 
+    def covered(self) -> frozenset[str]:
+        """Ids of the rules that one of those stands for: as candidates they are kept back."""
+        return frozenset(parent for rule in self.present() for parent in rule.parents)
+
 
 @dataclass(frozen=True, slots=True)
 class Journal:

@@ -108,10 +108,13 @@ def undecided(case: Case) -> Finding:
     n = 0
     alone, never, waiting = list[str](), list[str](), dict[Path, list[str]]()
     for journal in case.journals:
+        covered = journal.book.covered()
         for record in journal.book.records:
             rule = record.rule
             uses = drawn(journal.book.uses.get(rule.id, ()))
             if not uses and rule.status == "candidate":
+                if rule.id in covered:
+                    continue
                 later = sum(
                     attempt.finished > rule.created and _is_of(rule, attempt.scope, attempt.family)
                     for attempt in journal.attempts

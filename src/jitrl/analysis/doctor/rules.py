@@ -89,6 +89,7 @@ def idle(case: Case) -> Finding:
     room = option(case, "tokens")
     present = [(j, rule) for j in case.journals for rule in j.book.present()]
     tried = [(j, rule) for j, rule in present if _chances(j, rule) >= FEWEST_USES]
+    tried = [(j, r) for j, r in tried if _has_held(j, r.id) or r.id not in j.book.covered()]
     silent = [(j.path, rule.id) for j, rule in tried if not _has_held(j, rule.id)]
     is_noise = len(silent) > MOST_IDLE * len(tried)
     long = [(j.path, rule.id) for j, rule in present if tokens(rule.text) > room]

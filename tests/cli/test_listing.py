@@ -182,3 +182,13 @@ def test_a_table_of_numbers_breaks_its_long_headings_before_it_is_parted(is_whol
     assert row == ["take", "lamp", "50.0%", "0.500", "+1.2", "+0.0", "→", "+1.5"]
     broken = [["p", "by"], ["candidate", "before", "q", "exploration", "z", "→", "z'"]]
     assert said == ([whole.split()] if is_whole else broken)
+
+
+def test_numbers_whose_headings_are_too_wide_stay_in_lines_below_broken_headings():
+    made = Listing(("candidate", "by exploration", "z → z'"), is_numbered=True)
+    made.add(ACTION, "+24.0", "-3.0 → +51.5")
+    assert [line.rstrip() for line in rendered(made, 29)[:3]] == [
+        "            by",
+        "#  exploration        z → z'",
+        "1        +24.0  -3.0 → +51.5",
+    ]

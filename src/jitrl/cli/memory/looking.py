@@ -29,20 +29,22 @@ def ls(
 ) -> None:
     """List episodes, newest first."""
     with reading(file, name) as store:
-        found = store.summaries(scope=scope, task=task, limit=limit)
+        found = store.summaries(scope=scope, task=task, limit=limit + 1)
         if not found:
             check_scope(store, scope)
             _check_task(store, scope, task)
+    is_cut, found = len(found) > limit, found[:limit]
     if json:
         emit({"schema": "jitrl.memory.ls/1", "episodes": msgspec.to_builtins(found)})
         return
     if not found:
         tell("no episodes")
         return
-    heads, texts = ["episode", "task", "scope", "steps", "outcome", "basis", "rows", "learned"], {0}
+    heads = ["episode", "task", "scope", "steps", "outcome", "basis", "rows", "learned"]
     if any(e.unscored for e in found):
-        heads, texts = [*heads, "why not"], {0, len(heads)}
-    shown = Listing(heads, texts=frozenset(texts), left=frozenset({1, 2, 5, 6, 7}))
+        heads.append("why not")
+    texts = frozenset({0, 1, *range(8, len(heads))})
+    shown = Listing(heads, texts=texts, left=frozenset({2, 5, 6, 7}))
     for e in found:
         rows = f"{e.active} active"
         rows += f", {e.quarantined} quarantined" if e.quarantined else ""
@@ -51,6 +53,8 @@ def ls(
         learned = ("no", e.unscored) if e.unscored else ("yes",)
         cells = (e.key, e.task, e.scope, e.steps, outcome, e.basis, rows, *learned)
         shown.add(*(str(cell) for cell in cells))
+    if is_cut:
+        shown.notes.append("… older ones are not listed: --limit")
     people().print(shown)
 
 

@@ -28,8 +28,9 @@ class Listing:
         left: Columns of a few words, flush left; what is left are numbers, flush right.
         is_wrapped: Where the table does not fit, the first column goes on below, word by word.
         is_numbered: Where the table does not fit, its headings are broken at their words; where
-            that does not do, its numbers alone make one, and the texts stand below it by the
-            number of their row. Else each row is a block of lines.
+            that does not do, its numbers alone make one, its headings broken only where needed,
+            and the texts stand below it by the number of their row. Else each row is a block of
+            lines.
         notes: Lines after the last row, as for what is not listed.
     """
 
@@ -61,8 +62,9 @@ class Listing:
             yield table
         elif self.is_numbered and breadth(self._table(True), console) <= options.max_width:
             yield self._table(True)
-        elif self.is_numbered and breadth(self._numbers(), console) <= options.max_width:
-            yield self._numbers()
+        elif self.is_numbered and breadth(self._numbers(True), console) <= options.max_width:
+            is_broken = breadth(self._numbers(), console) > options.max_width
+            yield self._numbers(is_broken)
             yield from (folded(text, options.max_width) for text in self._texts())
         else:
             yield from (folded(text, options.max_width) for text in self._blocks())
@@ -71,14 +73,12 @@ class Listing:
     def _table(self, is_broken: bool = False) -> Table:
         """All columns; headings that are wider than what they stand over may be ``is_broken``."""
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
-        for i, head in enumerate(self.heads):
+        for i in range(len(self.heads)):
             is_flush_left = i in self.texts | self.left
             justify: Literal["left", "right"] = "left" if is_flush_left else "right"
             least = self._breadth(i) if self.is_wrapped and i > 0 else None
-            if is_broken and cell_len(head) > self._breadth(i, 0):
-                head = head.replace(" ", "\n")
             table.add_column(
-                Text(head),
+                self._head(i, is_broken),
                 justify=justify,
                 header_style="dim",
                 min_width=least,
@@ -88,14 +88,25 @@ class Listing:
             table.add_row(*cells, style=style)
         return table
 
-    def _numbers(self) -> Table:
+    def _head(self, i: int, is_broken: bool) -> Text:
+        """A heading; where it ``is_broken`` and too wide, a word a line."""
+        is_wide = cell_len(self.heads[i]) > self._breadth(i, 0)
+        return Text(self.heads[i].replace(" ", "\n") if is_broken and is_wide else self.heads[i])
+
+    def _numbers(self, is_broken: bool = False) -> Table:
         """The columns that are no texts, after the number of each row."""
         short = [i for i in range(len(self.heads)) if i not in self.texts]
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
-        table.add_column(Text("#"), justify="right", header_style="dim", no_wrap=True)
+        lines: Literal["top", "bottom"] = "bottom" if is_broken else "top"
+        table.add_column(
+            Text("#"), justify="right", header_style="dim", no_wrap=True, vertical=lines
+        )
         for i in short:
             justify: Literal["left", "right"] = "left" if i in self.left else "right"
-            table.add_column(Text(self.heads[i]), justify=justify, header_style="dim", no_wrap=True)
+            head = self._head(i, is_broken)
+            table.add_column(
+                head, justify=justify, header_style="dim", no_wrap=True, vertical=lines
+            )
         for number, (cells, style) in enumerate(self._rows, 1):
             table.add_row(f"{number}", *(cells[i] for i in short), style=style)
         return table

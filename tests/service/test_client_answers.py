@@ -90,3 +90,15 @@ def test_a_busy_service_is_asked_again_after_as_long_as_it_says():
         episode.reward(1.0)
         assert not episode.is_lost
     assert asked.count("steps") == 2
+
+
+def test_an_end_that_is_refused_while_the_outcome_is_judged_hides_no_error_of_the_agent():
+    from jitrl.service.client import Unreachable
+
+    slow, judging = (503, b"{}", {}), (409, b'{"detail":"is being judged"}', {})
+    with (
+        pytest.raises(Unreachable),
+        served(slow, judging) as (client, _),
+        client.episode("t", key="k") as episode,
+    ):
+        episode.outcome(True)

@@ -367,6 +367,10 @@ class RemoteEpisode:
                 self.close("truncated" if error is None else "aborted")
             except Unreachable as away:  # the service closes it itself once it was idle
                 self._lose(away)
+            except Refused as no:  # as while the outcome is judged that the caller waited for
+                if error is None:
+                    raise
+                _log.warning("episode not closed episode=%s error=%s", self.id, no)
         return False
 
 

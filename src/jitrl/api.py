@@ -212,7 +212,7 @@ class JitRL:
                 f"an episode with key {key!r} is stored already, so nothing of this one was kept; "
                 "a key names one run, not a task: give each run its own, or none"
             )
-            warnings.warn(text, RepeatedKey, stacklevel=4)
+            warnings.warn(text, RepeatedKey, stacklevel=5)
 
     def _tell(self) -> None:
         """Say once that rows were derived otherwise; they are stored by then."""

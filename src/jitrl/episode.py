@@ -230,6 +230,21 @@ class Episode:
                 stored unscored; ``JitRL.outcome(key, None)`` has it judged again. Or one that
                 writes rules could not be: the episode is stored and judged, see ``receipt``.
         """
+        self._end(outcome, basis, evaluator, told, principal, status)
+        receipt = self._store()
+        self._jitrl._tell()
+        return receipt
+
+    def _end(
+        self,
+        outcome: float | bool | None,
+        basis: Basis,
+        evaluator: str,
+        told: bool,
+        principal: str,
+        status: EpisodeStatus,
+    ) -> None:
+        """Nothing can be decided any more; nothing is judged, or on disk, yet."""
         self._open()
         who = given.text(principal, "principal") or self._jitrl.settings.principal
         said = given.outcome(outcome, basis, evaluator, told, who)
@@ -256,13 +271,15 @@ class Episode:
             finished=time.time(),
             info=self._info | self._observed.pages(self._steps),
         )
+
+    def _store(self) -> Receipt:
+        """Judge what ended, and write it."""
+        assert self._lived is not None
         try:
-            receipt = (self._learn if self._span is None else self._watched)(self._lived)
+            return (self._learn if self._span is None else self._watched)(self._lived)
         except InputError:  # no fault of the file, so the same again would not help
             self._lived = None
             raise
-        self._jitrl._tell()
-        return receipt
 
     def _watched(self, lived: EpisodeRecord) -> Receipt:
         """Learn within a span."""

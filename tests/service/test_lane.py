@@ -209,3 +209,20 @@ def test_a_piece_waits_until_nothing_came_for_a_moment():
     assert done.wait(LONG)
     assert time.monotonic() - called[0] >= 0.3
     lane.close()
+
+
+def test_a_piece_begins_where_what_holds_the_lane_lets_go_for_a_while():
+    lane, seen = Lane("t", 1), []
+    with lane.hold():
+        lane.later("a", pieces(3, seen))
+        time.sleep(0.05)
+        assert seen == []
+        with lane.let_go():
+            until = time.monotonic() + 20.0
+            while len(seen) < 3 and time.monotonic() < until:
+                time.sleep(0.01)
+        assert len(seen) == 3
+        lane.later("b", pieces(3, seen))
+        time.sleep(0.05)
+        assert len(seen) == 3
+    lane.close()

@@ -29,7 +29,9 @@ def judged(agent: Corrected, episode: Episode, is_new: bool) -> Judged:
 
     The reason is noted in the judgment, under ``admission``.
     """
-    judgment = _as_asserted(agent, episode, agent.evaluator.judge(episode))
+    with agent.judging():
+        judgment = agent.evaluator.judge(episode)
+    judgment = _as_asserted(agent, episode, judgment)
     rows = agent.derive(episode, judgment)
     why = objection(rows, agent.trusted, agent.admission, _known(agent, episode, rows, is_new))
     if why and isinstance(judgment, Scored):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -95,6 +96,7 @@ class Corrected:
     Attributes:
         traced: Reads a neighborhood within a span; ``None`` where nobody watches.
         fits_aside: Whether somebody fits lessons between decisions; see ``View``.
+        judging: Entered while the evaluator judges, which may take long.
 
     Raises:
         ConfigError: If a setting has an impossible value, an embedder cannot be made, or the store
@@ -127,6 +129,7 @@ class Corrected:
             self.embedder = embedder(retrieval.embedder)
         self.traced: Callable[[State, Callable[[], Neighborhood]], Neighborhood] | None = None
         self.fits_aside = False
+        self.judging: Callable[[], AbstractContextManager[None]] = nullcontext
         self._views: dict[tuple[str, frozenset[str], int | None], View] = {}
         self._lock = threading.Lock()
 

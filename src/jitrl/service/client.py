@@ -8,14 +8,16 @@ is decided alike and nothing is learned from it.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from jitrl.errors import JitRLError, MissingExtra
+from jitrl.errors import MissingExtra
 from jitrl.service.answers import Choice, Marked, Notes, Receipt, Row, Rows, Rule, Seat
+from jitrl.service.unheard import Refused, Unreachable, detail_of, wait_of
 from jitrl.types import Basis, EpisodeStatus, RowStatus, RuleStatus, State
 
 try:
@@ -47,22 +49,6 @@ _SERVER = 500  # from this status on the service is at fault
 _BUSY = 429
 
 
-class Refused(JitRLError):
-    """The service answered with a problem.
-
-    Attributes:
-        status: Of HTTP.
-    """
-
-    def __init__(self, status: int, detail: str) -> None:
-        super().__init__(f"{detail} ({status})")
-        self.status = status
-
-
-class Unreachable(JitRLError):
-    """The service gave no answer."""
-
-
 class Client:
     """A service, for any number of threads.
 
@@ -70,7 +56,8 @@ class Client:
         address: As ``jitrl serve`` prints it: ``http://127.0.0.1:8321``.
         key: As ``jitrl serve keys add`` printed it.
         timeout: Seconds for an answer.
-        patience: Seconds for a decision; then the choice is the model's own.
+        patience: Seconds for a decision; then the choice is the model's own. Where the service is
+            busy (429), it is asked once more if it says to come again within as many.
         transport: How ``httpx`` sends; its own way if ``None``.
     """
 
@@ -188,19 +175,42 @@ class Client:
     def _post(self, path: str, body: Mapping[str, Any], kind: type[T], **more: Any) -> T:
         return self._sent("POST", path, kind, json=body, **more)
 
-    def _sent(self, method: str, path: str, kind: type[T], *, tries: int = 1, **how: Any) -> T:
+    def _sent(
+        self,
+        method: str,
+        path: str,
+        kind: type[T],
+        *,
+        tries: int = 1,
+        may_wait: bool = True,
+        **how: Any,
+    ) -> T:
         for left in reversed(range(tries)):
             try:
                 answer = self._http.request(method, path, **how)
                 break
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 if not left:
                     raise Unreachable(
                         f"{self._http.base_url} gave no answer: {type(error).__name__}: {error}"
                     ) from error
+        if (
+            may_wait
+            and answer.status_code == _BUSY
+            and 0 < (wait := wait_of(answer)) <= self.patience
+        ):
+            time.sleep(wait)  # nothing was done, so it may be asked again
+            return self._sent(method, path, kind, may_wait=False, **how)
         if answer.is_success:
-            return msgspec.json.decode(answer.content, type=kind)
-        raise Refused(answer.status_code, _detail(answer))
+            try:
+                return msgspec.json.decode(answer.content, type=kind)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise Unreachable(
+                    f"{self._http.base_url} answered what is no {kind}: {error}"
+                ) from error
+        if answer.status_code >= _SERVER or answer.status_code == _BUSY:
+            raise Unreachable(f"{detail_of(answer)} ({answer.status_code})")
+        raise Refused(answer.status_code, detail_of(answer))
 
 
 class RemoteEpisode:
@@ -232,7 +242,7 @@ class RemoteEpisode:
         body |= {name: text for name, text in named.items() if text is not None}
         try:
             seat = client._post("/v1/episodes", body, Seat, tries=_TRIES if key else 1)
-        except (Unreachable, Refused) as error:
+        except Unreachable as error:
             self._lose(error)
             return
         self.id, self._step = seat.id, seat.steps
@@ -253,7 +263,7 @@ class RemoteEpisode:
         path, wait = f"/v1/episodes/{self.id}/notes", self._client.patience
         try:
             return self._client._post(path, body, Notes, tries=_TRIES, timeout=wait).notes
-        except (Unreachable, Refused) as error:
+        except Unreachable as error:
             self._lose(error)
             return ""
 
@@ -291,23 +301,28 @@ class RemoteEpisode:
         path, wait = f"/v1/episodes/{self.id}/decide", self._client.patience
         try:
             made = self._client._post(path, body, Choice, tries=_TRIES, timeout=wait)
-        except (Unreachable, Refused) as error:
+        except Unreachable as error:
             self._lose(error)
             return Choice(own, degraded=True, reason="unreachable", step=self._step)
         self._step += 1
         return made
 
     def took(self, action: str) -> None:
-        """``action`` was done in place of what was decided. Errors as ``Client.outcome``."""
-        if not self.is_lost:
-            body = {"action": action, "step": self._step - 1}
-            self._client._post(f"/v1/episodes/{self.id}/took", body, Seat)
+        """``action`` was done in place of what was decided. Errors as ``decide``."""
+        self._say("took", {"action": action})
 
     def reward(self, value: float) -> None:
-        """Reward of the step just decided. Errors as ``Client.outcome``."""
+        """Reward of the step just decided. Errors as ``decide``."""
+        self._say("steps", {"reward": value})
+
+    def _say(self, what: str, body: dict[str, Any]) -> None:
+        """Say something of the step just decided; where it is not heard, the step is lost."""
         if not self.is_lost:
-            body = {"reward": value, "step": self._step - 1}
-            self._client._post(f"/v1/episodes/{self.id}/steps", body, Seat)
+            path = f"/v1/episodes/{self.id}/{what}"
+            try:
+                self._client._post(path, body | {"step": self._step - 1}, Seat)
+            except Unreachable as error:
+                self._lose(error)
 
     def outcome(self, value: float | bool, **said: Any) -> Receipt | None:
         """How it ended; ``None`` where a step was lost, so that nothing may be learned.
@@ -333,10 +348,8 @@ class RemoteEpisode:
             if not self.is_lost:
                 raise
 
-    def _lose(self, error: Unreachable | Refused) -> None:
-        """Go on without the service, unless it is the caller who is at fault."""
-        if isinstance(error, Refused) and error.status < _SERVER and error.status != _BUSY:
-            raise error
+    def _lose(self, error: Unreachable) -> None:
+        """Go on without the service."""
         _log.warning("service not heard episode=%s error=%s", self.id, error)
         self.is_lost = True
 
@@ -350,16 +363,16 @@ class RemoteEpisode:
         trace: TracebackType | None,
     ) -> Literal[False]:
         if not self._is_over:
-            self.close("truncated" if error is None else "aborted")
+            try:
+                self.close("truncated" if error is None else "aborted")
+            except Unreachable as away:  # the service closes it itself once it was idle
+                self._lose(away)
+            except Refused as no:  # as while the outcome is judged that the caller waited for
+                if error is None:
+                    raise
+                _log.warning("episode not closed episode=%s error=%s", self.id, no)
         return False
 
 
 def _parts(state: State) -> dict[str, str]:
     return {"text": state.text, "context": state.context, "place": state.place}
-
-
-def _detail(answer: Any) -> str:
-    try:
-        return str(msgspec.json.decode(answer.content)["detail"])
-    except (msgspec.DecodeError, KeyError, TypeError):
-        return f"{answer.text[:200]}"

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection
 from functools import partial
 
 from jitrl import given
@@ -14,6 +14,7 @@ from jitrl.api import JitRL
 from jitrl.errors import InputError, JitRLError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
+from jitrl.service import ahead
 from jitrl.service.calls import Answer, Call, Noted
 from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown, ended
 from jitrl.service.ids import LONGEST
@@ -46,9 +47,11 @@ class Episodes:
     ) -> None:
         self.memory, self.lookup, self.limits, self._journal = memory, lookup, limits, journal
         self._clean = memory.redaction.text
-        memory.agent.fits_aside = True  # see ``_ahead``
         self._running: dict[str, Running] = {}
         self._lock, self._lane = threading.Lock(), Lane("jitrl-decide", limits.workers)
+        self._agent = memory.agent
+        self._agent.fits_aside = True  # see ``ahead``
+        self._agent.judging = self._lane.let_go
 
     def __len__(self) -> int:
         """How many run."""
@@ -190,26 +193,8 @@ class Episodes:
             seen=seen,
         )
         running.put(call)
-        self._lane.submit(partial(self._work, running), running.episode.scope)
+        self._lane.submit(partial(ahead.work, self._agent, running), running.episode.scope)
         return call
-
-    def _work(self, running: Running) -> list[Callable[[], None]]:
-        """Run the oldest call that waits; where lessons must be fitted first, others may pass."""
-        due: list[Callable[[], None]] = []
-        try:
-            if not running.episode.holdout:
-                views = self.memory.agent.take_in(running.episode.scope)
-                due = [view.fit for view in views if view.is_fit_due]
-        finally:
-            if not due:
-                running.work()
-        return [partial(running.work, due)] if due else []
-
-    def _ahead(self, scope: str) -> Iterator[None]:
-        """Learn what a scope stored before its next decision waits for it, piece by piece."""
-        for view in self.memory.agent.take_in(scope):
-            while view.fit_on():
-                yield
 
     def decide(
         self,
@@ -281,6 +266,7 @@ class Episodes:
 
         Raises:
             Unknown: If there is no such episode.
+            Conflict: If another caller ended it just now, and it is being judged.
             StoreError: If it could not be written; it goes on running.
             ModelError, BudgetExceeded: If a model that judges could not be asked; the episode is
                 stored unscored.
@@ -316,7 +302,7 @@ class Episodes:
         Raises:
             NotAllowed: If the basis, or what was said before, is not the caller's to assert.
             InputError: If a value cannot be used.
-            Conflict: If there is nothing to withdraw, as the episode runs.
+            Conflict: If there is nothing to withdraw, as the episode runs; or as ``close``.
             Unknown, StoreError, ModelError, BudgetExceeded: As ``close``.
         """
         said = given.outcome(value, basis, evaluator, told, principal)
@@ -330,9 +316,10 @@ class Episodes:
         self.find(key)
         if not is_trusted:
             check_own(self.memory.store.episode(key), principal)
-        return self.memory.outcome(
-            key, value, basis=basis, evaluator=evaluator, told=told, principal=principal
-        )
+        with self._lane.hold():
+            return self.memory.outcome(
+                key, value, basis=basis, evaluator=evaluator, told=told, principal=principal
+            )
 
     def _finish(
         self,
@@ -351,7 +338,7 @@ class Episodes:
                     self._running.pop(episode.key, None)
                 if self._journal is not None:
                     self._journal.end(episode.key)
-                self._lane.later(episode.scope, self._ahead(episode.scope))
+                self._lane.later(episode.scope, ahead.pieces(self._agent, episode.scope))
 
     def sweep(self, idle: float | None = None) -> list[str]:
         """Close the episodes that nobody asked for; returns their keys.
@@ -362,7 +349,7 @@ class Episodes:
         last = time.monotonic() - (self.limits.idle if idle is None else idle)
         with self._lock:
             all_running = list(self._running.values())
-            quiet = [r for r in all_running if r.touched <= last]
+            quiet = [r for r in all_running if r.touched <= last and not r.is_ending]
         for running in all_running:
             running.catch_up()
         closed = []

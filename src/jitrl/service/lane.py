@@ -107,6 +107,19 @@ class Lane:
                 if self._later:
                     self._wake()
 
+    @contextmanager
+    def let_go(self) -> Iterator[None]:
+        """Let pieces begin while the block runs, inside one that holds the lane."""
+        with self._turn:
+            self._held -= 1
+            if self._later:
+                self._wake()
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._held += 1
+
     def close(self) -> None:
         """Wait for the calls that run; those that wait are dropped. May be called twice."""
         with self._turn:

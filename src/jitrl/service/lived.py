@@ -10,7 +10,17 @@ from jitrl.agents.rulebook.episode import RulebookEpisode
 from jitrl.episode import Episode
 from jitrl.errors import InputError, StoreError
 from jitrl.given import Candidates
-from jitrl.types import DEGRADED, Candidate, Decision, Proposal, State, Transition
+from jitrl.ports import Receipt
+from jitrl.types import (
+    DEGRADED,
+    Candidate,
+    Decision,
+    EpisodeStatus,
+    Outcome,
+    Proposal,
+    State,
+    Transition,
+)
 
 
 class ServedEpisode(Episode):
@@ -128,6 +138,22 @@ class ServedEpisode(Episode):
     def saw(self, number: int, seen: str) -> str:
         """What the agent saw at a step, for people and judges; returns what is kept of it."""
         return self._observed.note(number, seen)
+
+    def end(self, outcome: Outcome | None, status: EpisodeStatus, principal: str) -> None:
+        """Decide no more, and know how it ended; ``store`` writes it.
+
+        Raises:
+            InputError, NotAllowed: As ``finish``; it goes on then.
+        """
+        of = Outcome(0.0) if outcome is None else outcome
+        value = None if outcome is None else of.value
+        self._end(value, of.basis, of.evaluator, of.told, of.principal or principal, status)
+
+    def store(self) -> Receipt:
+        """Judge what ended, which may take long, and write it. Errors as ``finish``."""
+        receipt = self._store()
+        self._jitrl._tell()
+        return receipt
 
     def hush(self) -> None:
         """Tell it no rule from now on, and log none: what it was told before is not known."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Awaitable, Callable
+from functools import partial, wraps
 from typing import Annotated, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from jitrl.errors import JitRLError, MissingExtra
@@ -17,6 +17,7 @@ from jitrl.service.adviser import (
 )
 
 try:
+    from anyio import to_thread
     from mcp.server.mcpserver import Context, MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import ToolAnnotations
@@ -44,11 +45,19 @@ _WRITES = ToolAnnotations(destructive_hint=False, open_world_hint=False)
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
-def server(adviser: Adviser | Callable[[Asked], Adviser]) -> MCPServer:
+async def _in_thread(asked: Asked, call: Callable[[], T]) -> T:
+    return await to_thread.run_sync(call)
+
+
+def server(
+    adviser: Adviser | Callable[[Asked], Adviser],
+    judged: Callable[[Asked, Callable[[], Reported]], Awaitable[Reported]] = _in_thread,
+) -> MCPServer:
     """A server with the five tools; ``run()`` serves them on stdin and stdout.
 
     Args:
         adviser: Of all who ask, or finds that of a request.
+        judged: Runs what may judge an episode, and so take long.
     """
 
     def of(asked: Asked) -> Adviser:
@@ -129,8 +138,7 @@ def server(adviser: Adviser | Callable[[Asked], Adviser]) -> MCPServer:
         """Write down what you did at the last step, and what it brought."""
         return of(asked).record(episode, action, reward, state)
 
-    @offer(_WRITES)
-    def report(
+    async def report(
         asked: Asked,
         episode: Key,
         outcome: Annotated[
@@ -142,6 +150,10 @@ def server(adviser: Adviser | Callable[[Asked], Adviser]) -> MCPServer:
         ] = "terminated",
     ) -> Reported:
         """End a run and say how it ended. Again for a run that is over: correct what you said."""
-        return of(asked).report(episode, outcome, status)
+        try:
+            return await judged(asked, partial(of(asked).report, episode, outcome, status))
+        except JitRLError as error:
+            raise ToolError(str(error)) from error
 
+    made.add_tool(report, annotations=_WRITES, structured_output=True)
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 AT = "/mcp"
-_ADVISER = "jitrl.adviser"
+_ADVISER, _TENANT = "jitrl.adviser", "jitrl.tenant"
 
 
 def mount(app: FastAPI, service: Service) -> AbstractAsyncContextManager[None]:
@@ -30,12 +30,18 @@ def mount(app: FastAPI, service: Service) -> AbstractAsyncContextManager[None]:
     Each request stands for itself (no sessions), so that a restart of the service is not noticed.
     """
     try:
-        from jitrl.service.mcp import server
+        from jitrl.service.mcp import Asked, server
     except MissingExtra:
         return nullcontext()
     from mcp.server.transport_security import TransportSecuritySettings
 
-    made = server(lambda asked: asked.request_context.request.scope[_ADVISER])
+    def of(asked: Asked) -> Any:
+        return asked.request_context.request.scope
+
+    made = server(
+        lambda asked: of(asked)[_ADVISER],
+        lambda asked, call: service.judged(of(asked)[_TENANT], call),
+    )
     made.streamable_http_app(
         json_response=True,
         stateless_http=True,
@@ -66,6 +72,7 @@ class _Keyed:
             raise Problem(403, "this key lacks the scope report:self")
         desk = await self._service.desk(key.tenant)
         count = partial(self._count, key.tenant)
+        scope[_TENANT] = key.tenant
         scope[_ADVISER] = Adviser(desk, principal=key.name, count=count)
         await self._manager.handle_request(scope, receive, send)
 

@@ -25,6 +25,8 @@ from jitrl.types import DEGRADED, Basis, Episode, EpisodeStatus, Outcome, State
 
 _log = logging.getLogger(__name__)
 
+_PATIENCE = 1.0  # seconds that an end waits for another one of the same episode
+
 SELF: Basis = "agent_self_report"
 """The basis of all that an agent says of itself."""
 
@@ -42,7 +44,7 @@ class Running:
     ) -> None:
         self.episode, self.principal, self._journal = episode, principal, journal
         self.touched = time.monotonic()
-        self.lock = threading.Lock()
+        self.lock, self._ending = threading.Lock(), threading.Lock()
         self.said = 0.0  # sum of rewards that count as the agent's own report
         self.is_said = self.is_rewarded = False
         self._queue: deque[Call] = deque()
@@ -72,6 +74,11 @@ class Running:
         of = self.episode
         about = of.key, of.task, of.scope, "running", of.holdout, len(of.steps)
         return Seat(*about, self.principal, is_new, self.said)  # type: ignore[arg-type]
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether it is being judged and stored."""
+        return self._ending.locked()
 
     @property
     def is_lossy(self) -> bool:
@@ -225,12 +232,28 @@ class Running:
         return replace(outcome, value=value)
 
     def finish(self, outcome: Outcome | None, status: EpisodeStatus, is_trusted: bool) -> Receipt:
-        """Store the episode; what is stored already stays.
+        """Judge and store the episode; what is stored already stays.
+
+        While it is judged, nobody waits for the lock.
 
         Raises:
             NotAllowed: If somebody trusted rewarded its steps, and the caller is not.
+            Conflict: If another caller ended it just now, and it is being judged.
             InputError, StoreError, ModelError, BudgetExceeded: As ``Episode.finish``.
         """
+        if not self._ending.acquire(timeout=_PATIENCE):
+            raise Conflict(f"the end of {self.episode.key!r} is being judged; wait for it")
+        try:
+            if (before := self._end(outcome, status, is_trusted)) is not None:
+                return before
+            return self.episode.store()
+        finally:
+            self._ending.release()
+
+    def _end(
+        self, outcome: Outcome | None, status: EpisodeStatus, is_trusted: bool
+    ) -> Receipt | None:
+        """Decide no more; returns the receipt if it was stored before."""
         with self.lock:
             self.drain()
             episode = self.episode
@@ -245,16 +268,8 @@ class Running:
                 status, outcome = "aborted", None
             elif self.is_said and not self.is_rewarded:
                 outcome = self.summed(outcome)
-            if outcome is None:
-                return episode.finish(status=status, principal=self.principal)
-            return episode.finish(
-                outcome.value,
-                basis=outcome.basis,
-                evaluator=outcome.evaluator,
-                told=outcome.told,
-                principal=outcome.principal or self.principal,
-                status=status,
-            )
+            episode.end(outcome, status, self.principal)
+            return None
 
     def reward(self, value: float, is_trusted: bool, step: int | None = None) -> None:
         """Reward the last step, or add to what the agent says of itself; the lock must be held.

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import sys
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from jitrl.service.access import Access
 from jitrl.service.desk import Desk
+from jitrl.service.errors import Full
 from jitrl.service.keys import Keys
 from jitrl.service.metrics import Metrics
 from jitrl.service.tenants import KEYS, Tenants
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 _SWEEP = 60.0  # seconds
 _THRESHOLDS = 2_000, 5, 1_000_000  # garbage collection: what lasts is left to each sweep
@@ -34,6 +39,8 @@ class Bounds:
         rate: Requests a second for each key; 0 for no limit.
         strangers: Requests a second without a usable key, for each address; 0 for no limit.
         workers: Threads that write and look things up.
+        judges: Episodes of a tenant that are judged at once, each in a thread of its own.
+        patience: Seconds that the end of an episode waits for one of these.
         is_alone: Whether the process does nothing else. What lasts is then looked through for
             garbage once a minute, and once only: going through all of it would hold up answers.
             And threads take turns more often, as those that answer compute less than others.
@@ -44,6 +51,8 @@ class Bounds:
     rate: float = 1000.0
     strangers: float = 100.0
     workers: int = 2
+    judges: int = 16
+    patience: float = 5.0
     is_alone: bool = False
 
 
@@ -60,10 +69,30 @@ class Service:
         self.metrics = Metrics(tenants)
         self.pool = ThreadPoolExecutor(bounds.workers, "jitrl-serve")
         self.failed: list[str] | None = None
+        self._judges: dict[str, asyncio.Semaphore] = {}
 
     async def done(self, call: Callable[[], T]) -> T:
         """What ``call`` gives, run where waiting for a disk keeps nobody else waiting."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, call)
+
+    async def judged(self, tenant: str, call: Callable[[], T]) -> T:
+        """What ``call`` gives, which may judge an episode: however slow, nothing else waits for it.
+
+        Raises:
+            Full: If too many of the tenant are being judged; nothing was done.
+        """
+        room = self._judges.setdefault(tenant, asyncio.Semaphore(self.bounds.judges))
+        try:
+            async with asyncio.timeout(self.bounds.patience):
+                await room.acquire()
+        except TimeoutError:
+            raise Full(
+                f"{self.bounds.judges} episodes are being judged, which is all that may at once; "
+                "end this one later"
+            ) from None
+        ended = asyncio.wrap_future(aside(call, "jitrl-judge"))
+        ended.add_done_callback(lambda _: room.release())
+        return await asyncio.shield(ended)  # it goes on if the caller hangs up
 
     async def desk(self, tenant: str) -> Desk:
         """The desk of a tenant.
@@ -81,9 +110,29 @@ class Service:
         if self.bounds.is_alone:
             gc.set_threshold(*_THRESHOLDS)
             sys.setswitchinterval(_SWITCH)
+        sweeping: Future[int] | None = None
         while True:
             if self.bounds.is_alone:
                 gc.collect()
                 gc.freeze()
             await asyncio.sleep(_SWEEP)
-            await self.done(self.tenants.sweep)
+            if sweeping is None or sweeping.done():  # a judge may be slow
+                if sweeping is not None and (error := sweeping.exception()) is not None:
+                    _log.error("sweep failed", exc_info=error)
+                sweeping = aside(self.tenants.sweep, "jitrl-sweep")
+
+
+def aside(call: Callable[[], T], name: str) -> Future[T]:
+    """What ``call`` gives, run in a thread of its own, for which no process waits at its end."""
+    given: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            found = call()
+        except BaseException as error:  # noqa: BLE001 - handed on to who waits
+            given.set_exception(error)
+        else:
+            given.set_result(found)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return given

@@ -177,7 +177,7 @@ def router(service: "Service") -> APIRouter:
             is_trusted=caller.may("report:trusted"),
             once="" if once is None else f"{caller.id}/{once}",
         )
-        receipt = await service.done(tell)
+        receipt = await service.judged(caller.tenant, tell)
         metrics.outcomes.labels(caller.tenant, body.basis).inc()
         return _receipt(receipt)
 
@@ -191,7 +191,7 @@ def router(service: "Service") -> APIRouter:
         desk = await service.desk(caller.tenant)
         status = (body or Close()).status
         end = partial(desk.episodes.close, episode_key(id), status=status)
-        return _receipt(await service.done(end))
+        return _receipt(await service.judged(caller.tenant, end))
 
     return routes
 

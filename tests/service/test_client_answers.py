@@ -1,0 +1,104 @@
+"""What the Python client makes of answers of a server that fails, is busy, or breaks off."""
+
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+pytest.importorskip("httpx")
+pytestmark = pytest.mark.server
+
+SEAT = b'{"id":"k","key":"k","task":"t","scope":"","status":"running","holdout":false,"steps":0}'
+CHOICE = b'{"action":"no"}'
+YES_NO = {"yes": 1.0, "no": 0.0}
+FAULTS = [
+    (503, b'{"detail":"away"}', {}),
+    (500, b"<html>", {}),
+    (429, b"{}", {"Retry-After": "3600"}),
+    (200, b'{"action":', {}),
+    (200, b'{"id":7}', {}),
+    (200, b"\xff\xfe", {}),
+    (200, b"half", {"Content-Length": "100"}),
+    (200, b"no gzip", {"Content-Encoding": "gzip"}),
+]
+
+
+@contextmanager
+def served(*faults):
+    """A client of a server that answers what is not started or decided with ``faults`` in turn."""
+    from jitrl.service.client import Client
+
+    left, asked = list(faults), []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append(self.path.rsplit("/", 1)[-1])
+            usual = {"episodes": SEAT, "decide": CHOICE}
+            answer = 200, usual.get(asked[-1], SEAT), {}
+            if left and asked[-1] not in ("episodes", "decide"):
+                answer = left.pop(0)
+            status, body, headers = answer
+            self.send_response(status)
+            for name, value in ({"Content-Length": str(len(body))} | headers).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with Client(f"http://127.0.0.1:{server.server_port}", "key", timeout=20.0) as client:
+            yield client, asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("say", ["took", "reward"])
+def test_what_is_said_of_a_step_and_not_heard_fails_no_agent_and_loses_the_run(fault, say):
+    with served(fault) as (client, asked), client.episode("t", key="k") as episode:
+        assert episode.decide("page", YES_NO).action == "no"
+        getattr(episode, say)("yes" if say == "took" else 1.0)
+        assert episode.is_lost
+        assert episode.decide("next", YES_NO).action == "yes"
+        assert episode.outcome(True) is None
+    assert asked.count("close") == 1
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_outcome_that_is_not_heard_is_told_to_the_caller_in_the_clients_own_words(fault):
+    from jitrl.service.client import Unreachable
+
+    with (
+        served(fault, fault) as (client, _),
+        client.episode("t", key="k") as episode,
+        pytest.raises(Unreachable),
+    ):
+        episode.outcome(True)
+
+
+def test_a_busy_service_is_asked_again_after_as_long_as_it_says():
+    busy = 429, b"{}", {"Retry-After": "1"}
+    with served(busy) as (client, asked), client.episode("t", key="k") as episode:
+        episode.decide("page", YES_NO)
+        episode.reward(1.0)
+        assert not episode.is_lost
+    assert asked.count("steps") == 2
+
+
+def test_an_end_that_is_refused_while_the_outcome_is_judged_hides_no_error_of_the_agent():
+    from jitrl.service.client import Unreachable
+
+    slow, judging = (503, b"{}", {}), (409, b'{"detail":"is being judged"}', {})
+    with (
+        pytest.raises(Unreachable),
+        served(slow, judging) as (client, _),
+        client.episode("t", key="k") as episode,
+    ):
+        episode.outcome(True)

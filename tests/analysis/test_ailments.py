@@ -81,6 +81,13 @@ def test_a_curve_that_is_level_because_all_is_solved_is_fine():
     assert said("curve", grid(np.ones((8, 10)))).status == "fine"
 
 
+def test_a_level_curve_is_no_finding_where_the_memory_is_shown_to_help():
+    level = 0.6 + RNG.normal(0, 0.05, (8, 10))
+    for gain, status in ((0.4, "fine"), (0.0, "finding")):
+        base = case(grid(level - gain + RNG.normal(0, 0.05, (8, 10))))
+        assert CHECKS["curve"](case(grid(level, choices=ACTED), base=base)).status == status
+
+
 def test_a_curve_of_a_few_tasks_cannot_be_told():
     found = said("curve", grid(np.ones((3, 10))))
     assert (found.status, found.n) == ("unknown", 3)

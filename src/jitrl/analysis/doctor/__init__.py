@@ -20,7 +20,7 @@ from jitrl.analysis.doctor.finding import Finding
 
 CHECKS: Mapping[str, Callable[[Case], Finding]] = {
     "spread": scores.spread,
-    "curve": scores.curve,
+    "curve": effects.curve,
     "effect": effects.effect,
     "families": effects.families,
     "flips": effects.flips,

@@ -1,9 +1,10 @@
-"""Checks of what the memory does to success: by kind of task, by changed choice, at all."""
+"""Checks of what the memory does to success: over time, by kind of task, by changed choice."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from jitrl.analysis.doctor.finding import (
     said,
     unknown,
 )
-from jitrl.analysis.doctor.scores import ENDS, UNTAUGHT
+from jitrl.analysis.doctor.scores import ENDS, TOP, UNTAUGHT
 
 MOST_ROWS = 5
 """Rows that are named; who takes those back learns soon whether there is more to it."""
@@ -131,6 +132,53 @@ def effect(case: Case) -> Finding:
         against="static" if case.base else "holdout",
         **said(change),
     )
+
+
+def curve(case: Case) -> Finding:
+    """Whether the last attempts at a task end better than the first.
+
+    Of agents that learn nothing, and of a memory that nobody hears, the curve is level by design.
+    One that is not shown to rise is no finding where the memory is shown to help: most may have
+    been learned at other tasks, or within the first attempts.
+    """
+    cells, ends = growth(case.attempts(), ENDS)
+    change = difference(cells)
+    if case.agent in UNTAUGHT or _is_unheard(case) or not is_known(change):
+        return unknown(change.clusters)
+    scores = [a.score for a in case.attempts() if a.score is not None]
+    level = float(np.mean(scores))
+    is_level = change.verdict not in ("better", "worse")
+    is_well = is_level and (level >= TOP or effect(case).numbers.get("verdict") == "better")
+    form, file = _way(case, is_falling=change.verdict == "worse")
+    return found(
+        change.verdict != "better" and not is_well,
+        change.clusters,
+        form,
+        **said(change),
+        ends=ends,
+        level=level,
+        **case.named(file),
+    )
+
+
+def _way(case: Case, *, is_falling: bool) -> tuple[str, Path | None]:
+    """By what an agent learns, and so where to look; and the file to look at."""
+    if case.corrects:
+        turned = [any(c.turned for a in j.attempts for c in a.choices) for j in case.journals]
+        if is_falling:
+            return "falls", None
+        where = (journal.path for journal, one in zip(case.journals, turned, strict=True) if one)
+        return ("", next(where)) if any(turned) else ("unturned", None)
+    books = (j.path for j in case.journals if j.book.records or j.book.contrasts)
+    if (file := next(books, None)) is not None:
+        return "rules", file
+    return ("other falls" if is_falling else "other"), None
+
+
+def _is_unheard(case: Case) -> bool:
+    """Whether a memory is kept that only looks on, as in shadow."""
+    modes = {choice.mode for choice in case.choices()}
+    return case.agent in ("", "jitrl") and bool(modes) and "act" not in modes
 
 
 def _contrast(attempts: Collection[Attempt], marked: Collection[bool]) -> Cells:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from jitrl.analysis.doctor.case import Case
 from jitrl.analysis.doctor.finding import (
     Finding,
-    difference,
     found,
-    growth,
-    is_known,
-    said,
     unknown,
 )
 
@@ -54,47 +48,3 @@ def spread(case: Case) -> Finding:
         iqr=float(three - quarter),
         distinct=len(distinct),
     )
-
-
-def curve(case: Case) -> Finding:
-    """Whether the last attempts at a task end better than the first.
-
-    Of agents that learn nothing, and of a memory that nobody hears, the curve is level by design.
-    """
-    cells, ends = growth(case.attempts(), ENDS)
-    change = difference(cells)
-    if case.agent in UNTAUGHT or _is_unheard(case) or not is_known(change):
-        return unknown(change.clusters)
-    scores = [a.score for a in case.attempts() if a.score is not None]
-    level = float(np.mean(scores))
-    is_solved = level >= TOP and change.verdict != "worse"
-    form, file = _way(case, is_falling=change.verdict == "worse")
-    return found(
-        change.verdict != "better" and not is_solved,
-        change.clusters,
-        form,
-        **said(change),
-        ends=ends,
-        level=level,
-        **case.named(file),
-    )
-
-
-def _way(case: Case, *, is_falling: bool) -> tuple[str, Path | None]:
-    """By what an agent learns, and so where to look; and the file to look at."""
-    if case.corrects:
-        turned = [any(c.turned for a in j.attempts for c in a.choices) for j in case.journals]
-        if is_falling:
-            return "falls", None
-        where = (journal.path for journal, one in zip(case.journals, turned, strict=True) if one)
-        return ("", next(where)) if any(turned) else ("unturned", None)
-    books = (j.path for j in case.journals if j.book.records or j.book.contrasts)
-    if (file := next(books, None)) is not None:
-        return "rules", file
-    return ("other falls" if is_falling else "other"), None
-
-
-def _is_unheard(case: Case) -> bool:
-    """Whether a memory is kept that only looks on, as in shadow."""
-    modes = {choice.mode for choice in case.choices()}
-    return case.agent in ("", "jitrl") and bool(modes) and "act" not in modes

@@ -56,20 +56,20 @@ CHINESE = Words(
             "最后 {ends} 次尝试减最初 {ends} 次：{mean:+.2f}[[ {interval}]]；平均得分 {level:.2f}",
             {
                 "": Ailment(
-                    "最后的尝试并不比最初的好。",
+                    "看不出最后的尝试比最初的好。",
                     "看看记忆改变了哪些选择、为什么：jitrl explain "
                     "{file:sh}[[ --memory {memory:sh}]] --changed",
                 ),
                 "unturned": Ailment(
-                    "最后的尝试并不比最初的好。",
+                    "看不出最后的尝试比最初的好。",
                     "先改好其他问题：记忆从未改变过选择。",
                 ),
                 "rules": Ailment(
-                    "最后的尝试并不比最初的好。",
+                    "看不出最后的尝试比最初的好。",
                     "看看每条规则的表现：jitrl rules ls {file:sh}[[ --memory {memory:sh}]]",
                 ),
                 "other": Ailment(
-                    "最后的尝试并不比最初的好。",
+                    "看不出最后的尝试比最初的好。",
                     "让智能体 oracle-hint 与 static 并排运行：如果把正确动作写进提示词也不起作用，"
                     "就换一个模型。",
                 ),

@@ -62,21 +62,21 @@ ENGLISH = Words(
             "{level:.2f}",
             {
                 "": Ailment(
-                    "The last attempts are no better than the first.",
+                    "The last attempts are not shown to be better than the first.",
                     "See which choices the memory changes, and why: jitrl explain "
                     "{file:sh}[[ --memory {memory:sh}]] --changed",
                 ),
                 "unturned": Ailment(
-                    "The last attempts are no better than the first.",
+                    "The last attempts are not shown to be better than the first.",
                     "Mend the other findings first: the memory never changed a choice.",
                 ),
                 "rules": Ailment(
-                    "The last attempts are no better than the first.",
+                    "The last attempts are not shown to be better than the first.",
                     "See what each rule has shown: jitrl rules ls {file:sh}"
                     "[[ --memory {memory:sh}]]",
                 ),
                 "other": Ailment(
-                    "The last attempts are no better than the first.",
+                    "The last attempts are not shown to be better than the first.",
                     "Play the agent oracle-hint beside static: if the right action in the prompt "
                     "changes nothing either, take another model.",
                 ),

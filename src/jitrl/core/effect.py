@@ -105,7 +105,8 @@ class Estimate:
             ValueError: If its chance is not in (0, 1), or its score not in [0, 1].
         """
         x, least, most = self._means.signal(use)
-        mean, spread = (sum / (self._count + 1.0) for sum in (self._total, self._squares))
+        n = self._count + 1.0
+        mean, spread = self._total / n, self._squares / n
         lead = mean - _EFFECTS
         bet = lead / (spread + lead * lead)
         up = np.clip(bet, 0.0, _MOST / np.maximum(_EFFECTS - least, 1e-9))

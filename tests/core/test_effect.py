@@ -114,17 +114,32 @@ def test_promise_is_even_without_uses_and_follows_what_was_seen():
 
 
 def test_promise_is_that_of_the_mean_and_the_spread_of_all_uses():
-    """Told and held out by turns, all of one task: each x is 2 (y - h) or its negative."""
+    """Told and held out by turns, no task named: each x is 2 (y - h) or its negative."""
     scores = [1.0, 0.0, 1.0, 1.0, 0.0]
-    sums = {True: [1.0, 2.0], False: [1.0, 2.0]}  # half a score twice, drawn to all tasks' mean
     xs = []
     for n, score in enumerate(scores):
-        told, held = (sums[given][0] / sums[given][1] for given in (True, False))
-        h = (told + held) / 2
+        both = (sum(scores[:n]) + 2 * 0.5) / (n + 2)
+        kinds = [scores[:n][first::2] for first in (0, 1)]  # each drawn to both by two scores
+        h = sum((sum(kind) + 2 * both) / (len(kind) + 2) for kind in kinds) / 2
         xs.append((score - h) / 0.5 * (1 if n % 2 == 0 else -1))
-        sums[n % 2 == 0][0] += score
-        sums[n % 2 == 0][1] += 1.0
     spread = math.sqrt(4.0 + ((np.array(xs) - np.mean(xs)) ** 2).sum())
     expected = 0.5 * (1.0 + math.erf(sum(xs) / spread / math.sqrt(2.0)))
     uses = [Use(n % 2 == 0, 0.5, score) for n, score in enumerate(scores)]
     assert promise(uses) == pytest.approx(expected, abs=1e-12)
+
+
+def test_wins_before_something_was_ever_told_are_no_sign_that_it_does_harm():
+    held = [Use(False, 0.5, 1.0, "a")] * 20
+    assert effect(held).mean > -0.15
+    both = effect([*held, Use(True, 0.5, 1.0, "a")])
+    assert abs(both.mean) < 0.15
+    lost = effect([*held, Use(True, 0.5, 0.0, "a")])
+    assert lost.mean < both.mean - 0.05
+
+
+def test_a_task_that_is_easy_without_something_is_no_proof_for_it_where_it_is_won_with_it():
+    elsewhere = [Use(given, 0.5, 0.0, "hard") for given in (True, False)] * 40
+    before = [*elsewhere, *[Use(False, 0.5, 1.0, "easy")] * 20]
+    after = [*before, Use(True, 0.5, 1.0, "easy")]
+    x = effect(after).mean * len(after) - effect(before).mean * len(before)
+    assert 0.0 < x < 0.4

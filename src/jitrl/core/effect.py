@@ -26,7 +26,7 @@ import numpy as np
 
 _EFFECTS = np.linspace(-1.0, 1.0, 401)
 _MOST = 0.75  # share of the wealth that the worst outcome may take
-_PRIOR = 2.0  # so many scores of 0.5 each mean begins with
+_PRIOR = 2.0  # scores that what a mean is drawn to counts for
 _DOUBT = 4.0  # sum of squares that each estimate begins with: four uses that differ by 1
 
 
@@ -157,10 +157,16 @@ class Promise:
 
 
 class _Means:
-    """Mean scores so far with and without, of all tasks and of each, drawn to those of all."""
+    """Mean scores so far with and without, over all tasks and of each.
+
+    Few scores say little, so each mean is drawn to what else is known: that of a kind over all to
+    that of both kinds, and that of a kind in a task to that of both in it, with what the kinds
+    differ by over all. A kind that was not seen yet is thus taken for no better or worse than the
+    other one, and wins without something are no sign that it does harm.
+    """
 
     def __init__(self) -> None:
-        self._sums: dict[tuple[str, bool], list[float]] = {}
+        self._sums: dict[tuple[str, bool | None], list[float]] = {}  # None: of both kinds
 
     def signal(self, use: Use) -> tuple[float, float, float]:
         """Take in the next use: its x, with the least and the most that it could have been."""
@@ -180,14 +186,19 @@ class _Means:
     def add(self, use: Use) -> None:
         """Take a score in."""
         for task in dict.fromkeys((use.task, "")):
-            known = self._sums.setdefault((task, use.given), [0.0, 0.0])
-            known[0] += use.score
-            known[1] += 1.0
+            for given in (use.given, None):
+                known = self._sums.setdefault((task, given), [0.0, 0.0])
+                known[0] += use.score
+                known[1] += 1.0
 
     def _mean(self, task: str, given: bool) -> float:
-        total, n = self._sums.get(("", given), (0.0, 0.0))
-        over_all = (total + 0.5 * _PRIOR) / (n + _PRIOR)
+        both = self._drawn("", None, 0.5)
+        of_kind = self._drawn("", given, both)
         if not task:
-            return over_all
+            return of_kind
+        here = self._drawn(task, None, both)
+        return self._drawn(task, given, min(1.0, max(0.0, here + of_kind - both)))
+
+    def _drawn(self, task: str, given: bool | None, to: float) -> float:
         total, n = self._sums.get((task, given), (0.0, 0.0))
-        return (total + over_all * _PRIOR) / (n + _PRIOR)
+        return (total + to * _PRIOR) / (n + _PRIOR)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from jitrl.agents.rulebook.cases import read
+from jitrl.agents.rulebook.telling import MOST_TOLD
 from jitrl.bench.arms import chosen
 from jitrl.bench.attempts import opened
 from jitrl.bench.priors import Known
@@ -88,6 +89,30 @@ def test_an_idle_rule_asks_for_what_is_not_there():
         assert not any(rule.text.endswith(f"take {a}") for a in world.codec.actions(first))
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_crowd_asks_for_different_wrong_things_at_one_step(seed):
+    world = Backoffice(instances=3)
+    tasks = [t for _, t in drawn(world.tasks(), job(Arm("x"), seed=seed, templates=1, rounds=1))]
+    crowd = [read(rule.text) for rule, _ in planted(world, tasks, "active", 0, "crowd")]
+    assert 1 < len(crowd) <= 6
+    assert len({case.where for case in crowd}) == 1
+    assert len({case.action for case in crowd}) == len(crowd)
+    spoke = [set()]
+    for task in tasks:
+        way = list(world.oracle(task))
+        for place, right in enumerate(way):
+            now = world.reset(task)
+            for action in way[:place]:
+                now = world.step(world.codec.ground(action, now.observation))
+            state = world.codec.state(now.observation, way[:place])
+            actions = world.codec.actions(now.observation)
+            spoke.append(
+                {of.action for case in crowd if (of := case.at(task.goal, state, actions))}
+            )
+            assert right not in spoke[-1]
+    assert max(map(len, spoke)) > MOST_TOLD
+
+
 def test_with_gates_off_harm_is_told_for_good_and_with_them_less_and_never_let_in():
     off = Arm("off", options={"gates": False}, planted="harmful")
     (told,) = run(job(off, templates=1, rounds=2)).fates
@@ -95,6 +120,7 @@ def test_with_gates_off_harm_is_told_for_good_and_with_them_less_and_never_let_i
     (tested,) = run(job(Arm("on", planted="harmful"), templates=1, rounds=2)).fates
     assert not tested.admitted
     assert tested.uses < told.uses
+    assert tested.effect.given == tested.uses
 
 
 @pytest.mark.parametrize("status", ["candidate", "active"])

@@ -18,7 +18,7 @@ SMALL = ("--templates", "1", "--rounds", "1", "--seeds", "1")
 def test_what_became_of_planted_rules_is_shown_and_printed(jitrl):
     done = jitrl("bench", "rules", "--what", "gates", "--arms", "harmful, gates", *SMALL, "--json")
     assert done.code == 0, done.err
-    assert done.data["schema"] == "jitrl.bench.rules/5"
+    assert done.data["schema"] == "jitrl.bench.rules/6"
     assert done.err.startswith(f"gates, {len(done.data['results'])} arms: ")
     last = done.data["results"][-1]
     assert {"mean", "low", "high"} <= set(last["score"])

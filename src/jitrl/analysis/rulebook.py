@@ -65,9 +65,7 @@ class Shown:
     def bounds(self) -> str:
         """The effect with its bounds, within [-1, 1]; "" without a use."""
         seen = self.effect
-        if not seen.given + seen.held:
-            return ""
-        return f"{seen.shown:+.2f} [{seen.low:+.2f}, {seen.high:+.2f}]"
+        return str(seen) if seen.given + seen.held else ""
 
 
 def shown(uses: Sequence[ScoredUse], counts: RuleCounts | None) -> Shown:

@@ -68,6 +68,10 @@ class Effect:
         """The mean as people are shown it: at the limit, where the estimate is beyond it."""
         return float(np.clip(self.mean, -1.0, 1.0))
 
+    def __str__(self) -> str:
+        """Mean and bounds, as people are shown them."""
+        return f"{self.shown:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+
 
 def effect(uses: Sequence[Use], alpha: float = 0.05) -> Effect:
     """The effect that ``uses``, oldest first, show.

@@ -237,7 +237,7 @@ def measure(uses: Sequence[Use], gates: Gates) -> Effect:
 
 
 def _said(of: Effect) -> str:
-    return f"{of.shown:+.2f} [{of.low:+.2f}, {of.high:+.2f}], {of.given} told, {of.held} held out"
+    return f"{of}, {of.given} told, {of.held} held out"
 
 
 def _many(number: int, what: str) -> str:

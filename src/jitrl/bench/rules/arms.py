@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from jitrl.bench.rules.planted import KINDS, Kind
+from jitrl.bench.rules.planted import Kind
 
 What = Literal["together", "gates", "settings"]
 
@@ -34,9 +34,17 @@ class Arm:
     against: str = ""
 
 
+_BAD: tuple[Kind, ...] = ("harmful", "lucky", "idle")
 NONE, RULES = Arm("none", "static"), Arm("rules")
 _DEFAULT = Arm("default")
 _HARMED = Arm("harmed book", planted="harmful", is_trusted=True, against="default")
+_CROWDED = Arm(
+    "crowded book",
+    options={"tokens": 600},  # room for all that may be told
+    planted="crowd",
+    is_trusted=True,
+    against="default",
+)
 
 
 def _settings(
@@ -47,7 +55,7 @@ def _settings(
         replace(
             on,
             name=f"{name} {value:g}{where}",
-            options={of: {name: value}} if of else {name: value},
+            options={**on.options, **({of: {name: value}} if of else {name: value})},
             against=on.name,
         )
         for value in values
@@ -73,7 +81,7 @@ SETS: Mapping[What, tuple[Arm, ...]] = {
         NONE,
         RULES,
         Arm("gates off", options={"gates": False}, against="rules"),
-        *(_planted(kind, is_on) for kind in KINDS for is_on in (True, False)),
+        *(_planted(kind, is_on) for kind in _BAD for is_on in (True, False)),
         Arm("planted harmful, trusted", planted="harmful", is_trusted=True, against="rules"),
     ),
     "settings": (
@@ -88,5 +96,7 @@ SETS: Mapping[What, tuple[Arm, ...]] = {
         _HARMED,
         *_settings("bottom", 0.0, 0.05, 0.2, of="gates", on=_HARMED, where=", harmed book"),
         *_settings("told", 1, 4, 5, 6, on=_HARMED, where=", harmed book"),
+        _CROWDED,
+        *_settings("told", 1, 2, 4, 5, 6, on=_CROWDED, where=", crowded book"),
     ),
 }

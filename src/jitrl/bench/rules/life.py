@@ -18,6 +18,8 @@ from jitrl.bench.rules.arms import Arm
 from jitrl.bench.rules.asked import Asked, asked, full, is_let_in
 from jitrl.bench.rules.planted import KINDS, PLANTER, Fate, planted
 from jitrl.bench.rules.worlds import INSTANCES, WorldName, opened_world
+from jitrl.core.gates import Gates, measure
+from jitrl.core.gates import drawn as drawn_uses
 from jitrl.ports import Environment, Proposer
 from jitrl.run.loop import Trial
 from jitrl.stores.sqlite import SQLiteStore
@@ -168,6 +170,7 @@ def fates(store: SQLiteStore) -> tuple[Fate, ...]:
                 len(seen),
                 is_let_in(history),
                 sum(version < gone[0] for version in seen) if gone else None,
+                measure(drawn_uses(uses.get(rule.id, ())), Gates()),
             )
         )
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Rules that nobody learned: such as do harm, such as helped once by luck, such as do nothing."""
+"""Rules that nobody learned: that do harm, helped once by luck, do nothing, or speak in a crowd."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from typing import Literal, NamedTuple, get_args
 from jitrl.agents.rulebook.cases import Case, case_of, seen
 from jitrl.agents.rulebook.words import words
 from jitrl.bench.rules.worlds import World
+from jitrl.core.effect import Effect
 from jitrl.core.patterns import PLACEHOLDER, common, key_words
 from jitrl.core.sentences import folded, rule_id
 from jitrl.errors import InputError
 from jitrl.types import Contrast, Rule, RuleStatus, State, Task
 
-Kind = Literal["harmful", "lucky", "idle"]
+Kind = Literal["harmful", "lucky", "idle", "crowd"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PLANTER = "planter"
 """Who is answerable for them, with the kind behind a slash."""
 TIMES = (10, 20, 40, 80)
 """Tellings within which a planted rule is to be gone."""
 _NOWHERE = "click(<link[Nowhere]>)"
+_CROWD = 6  # rules that speak at one step
 _LONGEST = 60  # steps after which an episode is given up
 
 
@@ -34,12 +36,14 @@ class Fate:
         uses: Episodes in which it was told.
         admitted: Whether it was ever active by the gates' doing.
         gone: Uses after which it was retired; ``None`` if it is still told.
+        effect: What its draws show, with the bounds of the gates.
     """
 
     kind: Kind
     uses: int
     admitted: bool
     gone: int | None
+    effect: Effect
 
 
 class Plant(NamedTuple):
@@ -54,24 +58,27 @@ class _Fork(NamedTuple):
 
     Attributes:
         place: How many steps of the solution come before it.
-        score: Of the episode that does it and goes on as is right from there.
+        right: What the solution does there.
+        score: Of the episode that does the other and goes on as is right from there.
     """
 
     task: Task
     place: int
     state: State
     action: str
+    right: str
     score: float
 
 
 def planted(
     world: World, tasks: Sequence[Task], status: RuleStatus, seed: int, kind: Kind
 ) -> Iterator[Plant]:
-    """A rule of this kind for each template of ``tasks`` that allows one, with the best of scores.
+    """Rules of this kind for each template of ``tasks`` that allows them, with the best of scores.
 
     ``harmful``: where the episode is decided, it asks for what costs it, whatever is done after.
     ``lucky``: it asks for a detour after which the task is won all the same, and rests on one
-    attempt that happened to succeed. ``idle``: it asks for what is not there.
+    attempt that happened to succeed. ``idle``: it asks for what is not there. ``crowd``: at one
+    step up to six ask for something else each, none of it ever right there. One of any other kind.
     """
     rng = Random(seed)
     by: dict[str, list[Task]] = {}
@@ -79,33 +86,36 @@ def planted(
         by.setdefault(str(task.params["template"]), []).append(task)
     for of in by.values():
         forks = [fork for task in of for fork in _forks(world, task)]
-        case = _idle(forks) if kind == "idle" else _chosen(forks, kind, rng)
-        text = None if case is None else case.written(words(of[0].goal))
-        if case is None or text is None:
-            continue
-        evidence = (_luck(of[0]),) if kind == "lucky" else ()
-        yield Plant(
-            Rule(
-                id=rule_id(text),
-                text=text,
-                scope=of[0].scope,
-                kind=of[0].family,
-                entities=key_words(case.goal),
-                entry=1.0,
-                status=status,
-                evidence=tuple(one.id for one in evidence),
-            ),
-            evidence,
-        )
+        for case in _idle(forks) if kind == "idle" else _chosen(forks, kind, rng):
+            text = case.written(words(of[0].goal))
+            if text is None:
+                continue
+            evidence = (_luck(of[0]),) if kind == "lucky" else ()
+            yield Plant(
+                Rule(
+                    id=rule_id(text),
+                    text=text,
+                    scope=of[0].scope,
+                    kind=of[0].family,
+                    entities=key_words(case.goal),
+                    entry=1.0,
+                    status=status,
+                    evidence=tuple(one.id for one in evidence),
+                ),
+                evidence,
+            )
 
 
-def _idle(forks: Sequence[_Fork]) -> Case:
+def _idle(forks: Sequence[_Fork]) -> list[Case]:
     first = forks[0]
-    return Case(_goal([fork.task.goal for fork in forks]), seen(first.state), folded(_NOWHERE))
+    return [Case(_goal([fork.task.goal for fork in forks]), seen(first.state), folded(_NOWHERE))]
 
 
-def _chosen(forks: Sequence[_Fork], kind: Kind, rng: Random) -> Case | None:
-    """What most tasks of a template share, the latest for harm, the first for luck."""
+def _chosen(forks: Sequence[_Fork], kind: Kind, rng: Random) -> list[Case]:
+    """What most tasks of a template share: the latest for harm, the first for luck.
+
+    For a crowd, the latest step of those at which most can be asked for.
+    """
     said: dict[tuple[str, str], list[tuple[_Fork, str]]] = {}
     for fork in forks:
         case = case_of(fork.task.goal, seen(fork.state), fork.action)
@@ -114,16 +124,29 @@ def _chosen(forks: Sequence[_Fork], kind: Kind, rng: Random) -> Case | None:
     for (where, action), some in sorted(said.items()):
         is_harm = all(fork.score <= 0.0 for fork, _ in some)
         is_luck = all(fork.score >= 1.0 for fork, _ in some)
+        is_fit = {"harmful": is_harm, "lucky": is_luck}.get(kind, True)
         goal = _goal([goal for _, goal in some])
         needed = set(PLACEHOLDER.findall(where + action))
-        if (is_harm if kind == "harmful" else is_luck) and needed <= set(PLACEHOLDER.findall(goal)):
+        if is_fit and needed <= set(PLACEHOLDER.findall(goal)):
             reach = len({fork.task.id for fork, _ in some})
             place = some[0][0].place
-            found.append((reach, place if kind == "harmful" else -place, Case(goal, where, action)))
+            found.append((reach, -place if kind == "lucky" else place, Case(goal, where, action)))
     if not found:
-        return None
+        return []
+    if kind == "crowd":
+        right = [case_of(one.task.goal, seen(one.state), one.right) for one in forks]
+        never = {(case.where, case.action) for case in right}
+        return _crowd([one for one in found if (one[2].where, one[2].action) not in never], rng)
     most = max((reach, place) for reach, place, _ in found)
-    return rng.choice([case for reach, place, case in found if (reach, place) == most])
+    return [rng.choice([case for reach, place, case in found if (reach, place) == most])]
+
+
+def _crowd(found: Sequence[tuple[int, int, Case]], rng: Random) -> list[Case]:
+    by: dict[tuple[int, int, str], list[Case]] = {}
+    for reach, place, case in found:
+        by.setdefault((reach, place, case.where), []).append(case)
+    most = max(by, key=lambda at: (min(_CROWD, len(by[at])), at))
+    return rng.sample(by[most], min(_CROWD, len(by[most])))
 
 
 def _goal(goals: Sequence[str]) -> str:
@@ -156,7 +179,7 @@ def _forks(world: World, task: Task) -> Iterator[_Fork]:
         for action in step.actions:
             if action != step.right:
                 score = _finished(world, task, [*way, action])
-                yield _Fork(task, len(way), step.state, action, score)
+                yield _Fork(task, len(way), step.state, action, step.right, score)
         way.append(step.right)
 
 

@@ -30,9 +30,10 @@ from jitrl.bench.rules.life import ROUND, Job, Life, episodes, run, there
 from jitrl.bench.rules.planted import KINDS, Fate, Kind, shares
 from jitrl.bench.rules.waiting import EFFECTS, STATUSES, median_and_ninth, tellings
 from jitrl.bench.rules.worlds import INSTANCES, WorldName
+from jitrl.core.effect import Effect
 from jitrl.core.stats import Difference, paired_difference
 
-SCHEMA = "jitrl.bench.rules/5"
+SCHEMA = "jitrl.bench.rules/6"
 RIGHT, HEEDS = 4.0, 3.0
 """What the made-up model knows, and how far it heeds its notes, nats."""
 WORLD_SEED, TEMPLATES, ROUNDS = 1, 8, 5
@@ -48,6 +49,8 @@ class Planted:
         told: How many are still told at the end.
         gone: Share that was retired after it was told at most so many times.
         uses: Episodes in which one of them was told, mean.
+        left: Effects of those that are still told, the worst first; without those that were never
+            drawn.
     """
 
     rules: int
@@ -55,6 +58,7 @@ class Planted:
     told: int
     gone: Mapping[int, float]
     uses: float
+    left: tuple[Effect, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +192,12 @@ def cells(lives: Sequence[Life]) -> np.ndarray:
 
 def _planted(fates: Sequence[Fate]) -> Planted:
     gone = [fate.gone for fate in fates]
+    left = [of.effect for of in fates if of.gone is None and of.effect.given + of.effect.held]
     return Planted(
         rules=len(fates),
         admitted=sum(fate.admitted for fate in fates),
         told=gone.count(None),
         gone=shares(gone),
         uses=float(np.mean([fate.uses for fate in fates])),
+        left=tuple(sorted(left, key=lambda one: one.mean)),
     )

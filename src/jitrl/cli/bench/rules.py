@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jitrl.bench.rules.results import Result
 
 _ABREAST = 10  # rounds in a table
+_WORST = 3  # effects of rules that are left
 
 
 def rules(
@@ -32,7 +33,7 @@ def rules(
         typer.Option(
             help="`together`: no rules, rules, scores, both. `gates`: rules with and without "
             "gates, and with planted ones of three kinds. `settings`: the options of the agent, "
-            "one at a time."
+            "one at a time, also in books that do harm or say too much."
         ),
     ] = "together",
     arms: ARMS = "",
@@ -167,8 +168,18 @@ def _show_planted(results: Sequence[Result]) -> None:
                 *(f"{share:.0%}" for share in of.gone.values()),
             )
     people().print(fates)
+    for result in results:
+        for of in result.planted.values():
+            if of.left:
+                worst = ", ".join(str(one) for one in of.left[:_WORST])
+                people().print(
+                    f"Effects of what is left, {result.arm.name}: {worst}",
+                    style="dim",
+                    markup=False,
+                )
     people().print(
-        "Left: still told at the end. Uses: episodes in which a rule was told, mean; by: share "
+        f"Left: still told at the end; the {_WORST} worst effects with the bounds of the gates, "
+        "by the draws of each rule. Uses: episodes in which a rule was told, mean; by: share "
         "that was retired after so many uses at most.",
         style="dim",
     )

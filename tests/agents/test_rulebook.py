@@ -328,6 +328,23 @@ def test_a_purge_right_before_an_episode_is_written_leaves_the_episode_be():
         assert list(store.rule_uses()) == [left]
 
 
+def test_a_purge_right_after_an_episode_was_written_leaves_what_it_teaches(store):
+    put(store, episode("g", "a:go", task=TASK.id, scope=TASK.scope))
+    gone = plant(store, f"{RIGHT}, take push1", status="active")
+    left = Rule(rule_id(f"{RIGHT}, take push0"), f"{RIGHT}, take push0", TASK.scope, author="ann")
+    store.add_rules([left])
+    acting = begun(agent(store, holdout=0.01, gates={"grace": 1, "trial": 1}), 0)
+    notes(acting)
+    acting._told.passed()
+    told = {use.rule: use.told for use in acting._told.uses("now")}
+    assert set(told) == {gone, left.id}
+    harm = [0.0 if told[left.id] else 1.0]
+    acting.commit(episode("now", "a:go", task=TASK.id, scope=TASK.scope, rewards=harm))
+    purged(store, ["episode=g"])
+    acting.teach()
+    assert store.rule(left.id).status == "retired"
+
+
 def test_an_active_rule_is_held_out_less_the_better_it_is_known(store):
     rule = plant(store, f"{RIGHT}, take push1", status="active")
     assert chance(agent(store, holdout=0.2)) == pytest.approx(0.8)

@@ -314,6 +314,20 @@ def test_a_round_whose_distilling_failed_is_learned_after_the_next_attempt():
         assert [rule.text for rule in store.rules()] == [rule.text for rule in whole.rules()]
 
 
+def test_a_round_that_could_not_be_written_is_learned_after_the_next_attempt(tmp_path):
+    assert not live(tmp_path / "whole.db", 16)
+    with Mortal(tmp_path / "full.db") as store, SQLiteStore(tmp_path / "whole.db") as whole:
+        store.of, store.left = "add_rules", 1  # as on a disk that is full
+        agent = opened("rulebook", store, EnvironmentRewards(), attempts=4, gates=GATES)
+        with pytest.raises(Killed):
+            lived(agent, Suggestible(2.0), 16)
+        assert rounds_of(store) == []
+        done = len(list(store.episodes()))
+        assert done == 4 * rounds_of(whole)[0]
+        lived(agent, Suggestible(2.0), 1, first=done)
+        assert rounds_of(store) == rounds_of(whole)[:1]
+
+
 def test_a_round_that_fails_again_is_owed_still_and_costs_no_later_one(caplog):
     with SQLiteStore(":memory:") as whole, SQLiteStore(":memory:") as store:
         play_on(written_by(whole, Down(0)), 0, 24)

@@ -81,9 +81,10 @@ class Learning:
                     found = self._distilled(task, attempts, number)
                 else:
                     self._catch_up(task, attempts, number)
-        with self.store.batch():
+        with self._kept_owed(task, over), self.store.batch():
             if self.gating is not None:
-                self.gating.judge(used)
+                there = {rule.id for rule in self.store.rules(scope=task.scope)} if used else ()
+                self.gating.judge([id for id in used if id in there])  # the others were purged
             found = self._enter(task, found)
             if is_over and self.gating is not None:
                 self.gating.thin(task.scope)
@@ -154,11 +155,12 @@ class Learning:
 
     @contextmanager
     def _kept_owed(self, task: Task, number: int) -> Iterator[None]:
-        """Let a round be looked at again if the block fails."""
+        """Let a round be looked at again if the block fails; 0 is none."""
         try:
             yield
         except BaseException:
-            self._owe(task, number)
+            if number:
+                self._owe(task, number)
             raise
 
     def _owe(self, task: Task, number: int) -> None:

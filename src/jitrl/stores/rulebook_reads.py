@@ -58,12 +58,14 @@ _FROM_USES = _SCORED.replace("JOIN", "CROSS JOIN")
 _SCORED_OF_SOME = f"{_FROM_USES} {_OF_SOME}"
 _SCORED_IN = f"{_FROM_USES} AND u.episode_id {_IN}"
 
-_SINCE = """SELECT kind, episode_id,
-        judgment_id = (SELECT min(id) FROM judgment j WHERE j.episode_id = change.episode_id),
-        version <= :until
+_HAD_SCORE = """EXISTS (SELECT 1 FROM judgment j WHERE j.episode_id = {}.episode_id
+    AND version <= :after AND json_array_length(rewards) > 0)"""
+_SINCE = f"""SELECT kind, episode_id, {_HAD_SCORE.format("change")}, version <= :until
     FROM change WHERE memory_id = :memory AND version > :after ORDER BY version"""
 _USED_IN = f"""SELECT DISTINCT r.key FROM rule_use u JOIN rule r ON r.id = u.rule_id
     WHERE u.episode_id {_IN}"""
+_OVERTAKEN = f"""{_USED_IN} AND EXISTS (SELECT 1 FROM rule_use v
+    WHERE v.rule_id = u.rule_id AND v.episode_id > u.episode_id AND {_HAD_SCORE.format("v")})"""
 
 
 def records(
@@ -190,19 +192,21 @@ def news(db: sqlite3.Connection, memory_id: int, after: int, until: int | None) 
     """What became of uses since version ``after``."""
     values = _values(memory_id, None, None, until)
     fresh, again = list[int](), list[int]()
-    for kind, episode, is_first, is_seen in db.execute(_SINCE, {**values, "after": after}):
+    for kind, episode, had_score, is_seen in db.execute(_SINCE, {**values, "after": after}):
         if kind == "append":
             if is_seen:
-                (fresh if is_first else again).append(episode)
+                (again if had_score else fresh).append(episode)
         elif kind != "rules" and not (kind == "retire" and episode):  # which an append follows
             return RuleNews({}, None)
+    changed = set[str]()
+    for query, ids in ((_USED_IN, again), (_OVERTAKEN, fresh)):
+        if ids:
+            changed.update(r for (r,) in db.execute(query, {"ids": _json(ids), "after": after}))
     out: dict[str, list[ScoredUse]] = {}
     for rule, use in _uses(db, _SCORED_IN, {**values, "ids": _json(fresh)}) if fresh else ():
-        out.setdefault(rule, []).append(use)
-    changed = db.execute(_USED_IN, {"ids": _json(again)}) if again else ()
-    return RuleNews(
-        {rule: tuple(some) for rule, some in out.items()}, frozenset(r for (r,) in changed)
-    )
+        if rule not in changed:
+            out.setdefault(rule, []).append(use)
+    return RuleNews({rule: tuple(some) for rule, some in out.items()}, frozenset(changed))
 
 
 def _uses(

@@ -361,6 +361,18 @@ def test_a_rule_longer_than_the_room_for_rules_is_added_with_a_word_of_it(jitrl,
     assert "tokens =" not in "".join(jitrl("add", file, "When you see room, open it")[1:])
 
 
+@pytest.mark.parametrize(
+    ("option", "what"), [((), "the rule"), (("--scope",), "--scope"), (("--kind",), "--kind")]
+)
+def test_what_is_no_text_is_refused_by_its_name(jitrl, file, option, what):
+    torn = "When you see caf\udce9, open it"
+    code, _, err = jitrl(
+        "add", file, *(("When you see a cafe, open it", *option) if option else ()), torn
+    )
+    said = f"{what} has half of a surrogate pair ('\\udce9') at character 16"
+    assert (code, said in " ".join(err.split())) == (2, True), err
+
+
 def test_a_text_that_is_no_rule_is_shown_shortened(jitrl, file):
     code, _, err = jitrl("add", file, "When you see room, " + "x" * 400)
     assert (code, "too long (419 characters outside quotes, at most 240)" in err) == (2, True), err

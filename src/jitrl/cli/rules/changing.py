@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from jitrl import given
 from jitrl.agents.rulebook.settling import contest
 from jitrl.agents.rulebook.telling import ROOM
 from jitrl.cli.memory.options import FILE, NAME, existing
@@ -50,6 +51,8 @@ def add(
             f"{described(text, wrong)}; write one imperative sentence with a condition, in "
             "English or Chinese, as 'When the input contains a date, first write it as YYYY-MM-DD'"
         )
+    given.text(text, "the rule")
+    scope, kind = scope and given.text(scope, "--scope"), given.text(kind, "--kind")
     principal = answerable(principal)
     with existing(file, name) as store, store.batch():
         rule = Rule(

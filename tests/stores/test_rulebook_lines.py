@@ -122,6 +122,7 @@ HAD = {"status": "active", "reason": "", "principal": "", "at": 0.0}
         ({"text": "时" * 1_000_000}, "text has 1000000 characters; that of a rule at most 10000"),
         ({"id": "x" * 1_000_000}, "x…: its id has 1000000 characters; at most 100$"),
         ({"kind": "x" * 1_000_000}, "its kind has 1000000 characters; at most 10000"),
+        ({"changes": [HAD | {"reason": "x" * 10_001}]}, "reason has 10001 characters; at most 100"),
         ({"changes": [HAD | {"evidence": ["x" * 1_000_000]}]}, "x… as evidence, which this mem"),
         ({"evidence": ["c1"]}, "unknown field"),
     ],

@@ -155,6 +155,10 @@ def parse_rule(line: bytes) -> RuleRecord:
                 f"changes[{i}].status is {change.status!r}; it must be one of "
                 f"{', '.join(RULE_STATUSES)}"
             )
+        if len(change.reason) > LONGEST_TEXT:
+            raise RecordError(
+                f"changes[{i}].reason has {len(change.reason)} characters; at most {LONGEST_TEXT}"
+            )
         check_time(change.at, f"changes[{i}].at")
     changes = tuple(
         RuleChange(r.id, 0, cast(RuleStatus, c.status), c.reason, c.principal, c.at, c.evidence)

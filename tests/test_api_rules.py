@@ -421,9 +421,10 @@ def test_a_rule_that_was_purged_before_its_first_word_is_not_told(status):
         ({"scores": 1}, "scores is 1; it must be True or False"),
         ({"choose": "sample"}, "rule={'choose': 'sample'}"),
         ({"temperature": 2.0}, "rule={'temperature_prior': 2.0}"),
+        ({"told": "\ud800"}, r"option told is '\\ud800': .* surrogates not allowed"),
         ({"credit": "substitution"}, "there is no environment here to play them in"),
     ],
-    ids=str,
+    ids=ascii,
 )
 def test_impossible_options_are_refused_when_it_is_opened(rules, said):
     with pytest.raises(ConfigError, match=said):

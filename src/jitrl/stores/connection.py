@@ -317,8 +317,8 @@ class Connection:
             text, place = error.object, error.start
             begin = max(0, place - _SHOWN)
             raise InputError(
-                f"a text cannot be stored or looked for: half of a surrogate pair at character {place}, in "
-                f"{text[begin : place + _SHOWN]!r}; decode it with errors='replace'"
+                "a text cannot be stored or looked for: half of a surrogate pair at character "
+                f"{place}, in {text[begin : place + _SHOWN]!r}; decode it with errors='replace'"
             ) from error
         except OverflowError as error:
             raise InputError(f"a number cannot be stored: {error}") from error

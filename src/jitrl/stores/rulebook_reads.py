@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,6 +22,9 @@ from jitrl.types import (
     RuleUse,
     ScoredUse,
 )
+
+E = TypeVar("E")
+T = TypeVar("T")
 
 _ALL = 2**63 - 1  # later than any version
 _ROUNDING = 1e-9
@@ -159,7 +162,7 @@ def changed(
         f"{_RECORDS} AND h.version = :until ORDER BY r.id",
         _values(memory_id, scope, None, version),
     )
-    return tuple(_change(entry) for entry in found)
+    return tuple(_read(entry[1], _change, entry) for entry in found)
 
 
 def episode_uses(db: sqlite3.Connection, episode_id: int, key: str) -> tuple[RuleUse, ...]:
@@ -301,11 +304,15 @@ def _record(entries: list[tuple[Any, ...]]) -> RuleRecord:
     Raises:
         RecordError: If it cannot be read.
     """
+    return _read(entries[0][1], _decoded, entries)
+
+
+def _read(rule: str, decode: Callable[[E], T], said: E) -> T:
     try:
-        return _decoded(entries)
+        return decode(said)
     except (TypeError, ValueError) as error:  # of msgspec, too
         raise RecordError(
-            f"rule {entries[0][1]!r} cannot be read: {error}; see: jitrl memory check"
+            f"rule {rule!r} cannot be read: {error}; see: jitrl memory check"
         ) from error
 
 
@@ -315,6 +322,8 @@ def _decoded(entries: list[tuple[Any, ...]]) -> RuleRecord:
     _, key, text, scope, kind, entities, entry, author, parents = entries[0][:9]
     if not all(isinstance(value, str) for value in (key, text, scope, kind, author)):
         raise TypeError("a text of it is none")
+    if not 0.0 <= entry <= 1.0:
+        raise ValueError(f"its entry is {entry}")
     rule = Rule(
         key,
         text,
@@ -349,9 +358,10 @@ def _contrast(found: tuple[Any, ...]) -> Contrast:
 
 
 def _use(rule: str, episode: str, told: int, chance: float, *steps: int) -> RuleUse:
-    if not 0.0 < chance < 1.0 and not (told and chance == 1.0):
+    is_number = isinstance(chance, int | float)
+    if not (is_number and (0.0 < chance < 1.0 or (told and chance == 1.0))):
         raise RecordError(
-            f"rule {rule!r}, episode {episode!r}: told with a chance of {chance}; see: jitrl "
+            f"rule {rule!r}, episode {episode!r}: told with a chance of {chance!r}; see: jitrl "
             "memory check"
         )
     return RuleUse(rule, episode, told == 1, chance, *steps)

@@ -109,7 +109,7 @@ def test_scores_beside_rules_are_those_without_rules():
 def test_what_is_told_is_drawn_and_logged_with_its_chance():
     with opened(rules={"holdout": 0.5}) as memory:
         rule = plant(memory)
-        _, said = live(memory, 60)
+        _, said = live(memory, 60, key="e")
         logged = uses(memory, rule)
     assert [use.told for use in logged] == [WRITTEN in text for text in said]
     assert 15 <= sum(use.told for use in logged) <= 50

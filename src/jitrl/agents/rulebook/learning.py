@@ -75,7 +75,8 @@ class Learning:
         is_over = bool(attempts and self.attempts) and len(attempts) % self.attempts == 0
         over = len(attempts) // self.attempts if is_over else 0
         found: Round | str = ""
-        for number in self._owed(task, attempts, over):
+        owed = self._owed(task, attempts, over)
+        for number in owed:
             with self._kept_owed(task, number):
                 if number == over:
                     found = self._distilled(task, attempts, number)
@@ -86,7 +87,7 @@ class Learning:
                 there = {rule.id for rule in self.store.rules(scope=task.scope)} if used else ()
                 self.gating.judge([id for id in used if id in there])  # the others were purged
             found = self._enter(task, found)
-            if is_over and self.gating is not None:
+            if over in owed and self.gating is not None:
                 self.gating.thin(task.scope)
         if found:
             _log.info("no rule of round=%d at task=%s: %s", over, task.id, found)

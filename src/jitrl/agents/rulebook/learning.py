@@ -13,7 +13,7 @@ from jitrl.agents.rulebook.contrasts import contrast, present
 from jitrl.agents.rulebook.distilling import DONE, Distiller, Round
 from jitrl.agents.rulebook.gating import Gating
 from jitrl.core.gates import Gates
-from jitrl.errors import ModelError
+from jitrl.errors import ModelError, StoreError
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Episode, Task
 
@@ -84,8 +84,7 @@ class Learning:
                     self._catch_up(task, attempts, number)
         with self._kept_owed(task, over), self.store.batch():
             if self.gating is not None:
-                there = {rule.id for rule in self.store.rules(scope=task.scope)} if used else ()
-                self.gating.judge([id for id in used if id in there])  # the others were purged
+                self.gating.judge([id for id in used if self._is_there(id)])
             found = self._enter(task, found)
             if over in owed and self.gating is not None:
                 self.gating.thin(task.scope)
@@ -163,6 +162,14 @@ class Learning:
             if number:
                 self._owe(task, number)
             raise
+
+    def _is_there(self, rule: str) -> bool:
+        """Whether a rule was not purged meanwhile."""
+        try:
+            self.store.rule(rule)
+        except StoreError:
+            return False
+        return True
 
     def _owe(self, task: Task, number: int) -> None:
         place = task.scope, task.id

@@ -109,7 +109,7 @@ def test_scores_beside_rules_are_those_without_rules():
 def test_what_is_told_is_drawn_and_logged_with_its_chance():
     with opened(rules={"holdout": 0.5}) as memory:
         rule = plant(memory)
-        _, said = live(memory, 60)
+        _, said = live(memory, 60, key="e")
         logged = uses(memory, rule)
     assert [use.told for use in logged] == [WRITTEN in text for text in said]
     assert 15 <= sum(use.told for use in logged) <= 50
@@ -421,9 +421,10 @@ def test_a_rule_that_was_purged_before_its_first_word_is_not_told(status):
         ({"scores": 1}, "scores is 1; it must be True or False"),
         ({"choose": "sample"}, "rule={'choose': 'sample'}"),
         ({"temperature": 2.0}, "rule={'temperature_prior': 2.0}"),
+        ({"told": "\ud800"}, r"option told is '\\ud800': .* surrogates not allowed"),
         ({"credit": "substitution"}, "there is no environment here to play them in"),
     ],
-    ids=str,
+    ids=ascii,
 )
 def test_impossible_options_are_refused_when_it_is_opened(rules, said):
     with pytest.raises(ConfigError, match=said):

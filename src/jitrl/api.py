@@ -200,7 +200,7 @@ class JitRL:
     def _remember(self) -> None:
         """Have the memory remember what rows are derived with, unless it holds some already."""
         with self._lock:
-            if not self._is_remembered and isinstance(self.store, SQLiteStore):
+            if not self._is_remembered:
                 self._mixed = remember(self.store, self.agent.derivation)
             self._is_remembered = True
 

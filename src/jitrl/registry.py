@@ -108,7 +108,7 @@ def _checked(
         hint = hints.get(name, Any)
         try:
             checked[name] = msgspec.convert(value, hint, strict=False, dec_hook=_convert)
-        except msgspec.ValidationError as error:
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
             raise ConfigError(
                 f"{what}: option {name} is {value!r}: {error}{config_values.allowed(hint)}"
                 f"{_as_list(name, value, hint)}"

@@ -1,10 +1,14 @@
+from contextlib import suppress
+
 import pytest
 from pasts import episode, past, put
 
 from jitrl.agents.past import Journal
 from jitrl.core.credit import derive_rows
+from jitrl.core.sentences import rule_id
+from jitrl.errors import InputError
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Outcome, Scored, Unscored
+from jitrl.types import Outcome, Rule, Scored, Unscored
 
 
 @pytest.fixture
@@ -71,6 +75,17 @@ def test_an_episode_with_a_quarantined_row_is_left_out_until_it_is_restored(stor
     store.set_status("quarantined", rows=[row])
     assert keys(journal.past("s")) == ["b"]
     store.set_status("active", rows=[row])
+    assert keys(journal.past("s")) == ["a", "b"]
+
+
+def test_what_was_read_in_a_batch_that_failed_is_read_anew(store):
+    put(store, episode("a", "hall:go"))
+    journal, text = Journal(store), "When you see a hall, go on"
+    with suppress(InputError), store.batch():
+        store.add_rules([Rule(rule_id(text), text, "s", author="a")])
+        assert keys(journal.past("s")) == ["a"]
+        raise InputError("taken back")
+    put(store, episode("b", "hall:go"))  # under the number of the version that is no more
     assert keys(journal.past("s")) == ["a", "b"]
 
 

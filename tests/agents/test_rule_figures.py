@@ -170,6 +170,24 @@ def test_running_trials_are_those_of_all_uses_over_a_random_history(seed):
         assert len(set(does)) == 10
 
 
+def test_a_late_score_from_before_a_rule_came_back_does_not_judge_it():
+    with SQLiteStore(":memory:") as store:
+        rule = sample_rule()
+        store.add_rules([rule])
+        played(store, "late", [(rule.id, True)], score=None)
+        for status in ("retired", "candidate"):
+            store.set_rule_status(status, [rule.id], reason="x")
+        running = Gating(store, Gates(), success=WIN)
+        assert running.effects([rule.id])[rule.id].given == 0
+        for key in ("late", "since"):
+            if key == "since":
+                played(store, key, [(rule.id, True)], score=None)
+            made = store.episode(key)
+            judgment = Scored((1.0, *[0.0] * (len(made.steps) - 1)), "x")
+            store.rederive(key, Outcome(1.0), judgment, derive(made, judgment))
+            assert running.effects([rule.id])[rule.id].given == (key == "since")
+
+
 def test_running_figures_are_counts_and_promises_that_add_up(tmp_path):
     with SQLiteStore(tmp_path / "m.db") as store, SQLiteStore(tmp_path / "m.db") as elsewhere:
         rule = sample_rule()

@@ -253,6 +253,30 @@ def test_a_rule_of_a_snapshot_is_told_on_when_it_retires_and_not_when_it_is_put_
     assert notes(acting) == ""
 
 
+@pytest.mark.parametrize("is_of_a_snapshot", [False, True])
+def test_a_rule_whose_evidence_is_put_in_quarantine_is_told_no_more_in_a_running_episode(
+    store, is_of_a_snapshot
+):
+    text = f"{RIGHT}, take push1"
+    put(store, episode("good", "a:go", task=TASK.id, scope=TASK.scope))
+    kept = Contrast(
+        "c", TASK.scope, TASK.id, TASK.family, good=("good",), bad=("bad",), scores=(1.0, 0.0)
+    )
+    rule = Rule(
+        rule_id(text), text, TASK.scope, TASK.family, status="active", evidence=("c",), author="a"
+    )
+    store.add_rules([rule], [kept])
+    until = store.head() if is_of_a_snapshot else None
+    acting = begun(agent(store, holdout=0.01), 0, until=until)
+    assert "push1" in notes(acting)
+    acting._told.passed()  # a step was taken there
+    store.set_status("quarantined", episodes=["good"], reason="planted")
+    assert notes(acting) == ""
+    assert [use.rule for use in acting._told.uses("now")] == [rule.id]
+    store.set_status("active", episodes=["good"], reason="it was not")
+    assert "push1" in notes(acting)
+
+
 class Purging(SQLiteStore):
     """Purges a rule right before something is asked of it for the first time."""
 
@@ -302,6 +326,23 @@ def test_a_purge_right_before_an_episode_is_written_leaves_the_episode_be():
         store.plan(text, "commit")
         acting.learn(episode("now", "a:go", task="x", scope=TASK.scope, rewards=[1.0]))
         assert list(store.rule_uses()) == [left]
+
+
+def test_a_purge_right_after_an_episode_was_written_leaves_what_it_teaches(store):
+    put(store, episode("g", "a:go", task=TASK.id, scope=TASK.scope))
+    gone = plant(store, f"{RIGHT}, take push1", status="active")
+    left = Rule(rule_id(f"{RIGHT}, take push0"), f"{RIGHT}, take push0", TASK.scope, author="ann")
+    store.add_rules([left])
+    acting = begun(agent(store, holdout=0.01, gates={"grace": 1, "trial": 1}), 0)
+    notes(acting)
+    acting._told.passed()
+    told = {use.rule: use.told for use in acting._told.uses("now")}
+    assert set(told) == {gone, left.id}
+    harm = [0.0 if told[left.id] else 1.0]
+    acting.commit(episode("now", "a:go", task=TASK.id, scope=TASK.scope, rewards=harm))
+    purged(store, ["episode=g"])
+    acting.teach()
+    assert store.rule(left.id).status == "retired"
 
 
 def test_an_active_rule_is_held_out_less_the_better_it_is_known(store):

@@ -16,6 +16,7 @@ from jitrl.agents.rulebook.distilling import Distiller
 from jitrl.agents.rulebook.gating import Gating
 from jitrl.agents.rulebook.learning import Learning
 from jitrl.agents.rulebook.written import written
+from jitrl.core.credit import derive_rows
 from jitrl.core.gates import Gates
 from jitrl.core.rules import tokens
 from jitrl.core.sentences import rule_id
@@ -24,7 +25,7 @@ from jitrl.evaluators.composite import Composite, Part
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.evaluators.judge import Judge
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Prompt, Rule, RuleUse, State, Task, Unscored
+from jitrl.types import Outcome, Prompt, Rule, RuleUse, Scored, State, Task, Unscored
 
 TASK = Task("protocol:0", "Reach the best return in protocol0.", "toy", "protocol")
 
@@ -165,6 +166,26 @@ def test_a_book_above_its_cap_loses_the_lowest_bounds_with_their_reason(store):
     head = store.head()
     gating.thin("s")
     assert store.head() == head
+
+
+def test_a_round_takes_the_lowest_rules_out_once_though_an_outcome_of_it_is_corrected(store):
+    ids = planted(store, *(sentence(n) for n in range(20)), scope="s")
+    for n in range(4):  # told and held out alike
+        uses = [RuleUse(id, f"e{n}", n % 2 == 0, 0.5) for id in ids]
+        lived = episode(f"e{n}", "hall:wait", task="other", rewards=[0.5])
+        judgment = EnvironmentRewards().judge(lived)
+        store.commit(lived, judgment, derive_rows(lived, judgment, gamma=0.5), uses)
+    book = opened(
+        "rulebook", store, EnvironmentRewards(), attempts=2, gates={"grace": 2, "bottom": 0.1}
+    )
+    for n, reward in enumerate((0.5, 0.5)):
+        put(store, episode(f"t{n}", "hall:wait", task="t", rewards=[reward]))
+        book.learning.after(Task("t", "Win.", "s"), [])
+    lived = store.episode("t1")
+    judgment = Scored((0.4,), "outcome")
+    store.rederive("t1", Outcome(0.4), judgment, derive_rows(lived, judgment, gamma=0.5))
+    book.again("t1")
+    assert [rule.reason[:10] for rule in store.rules(status="retired")] == ["among the "] * 2
 
 
 def test_the_cap_holds_though_rules_speak_at_no_step(store):
@@ -312,6 +333,20 @@ def test_a_round_whose_distilling_failed_is_learned_after_the_next_attempt():
         assert play_on(agent, 4 * first, 13 - 4 * first) == 0
         assert rounds_of(store) == rounds_of(whole)
         assert [rule.text for rule in store.rules()] == [rule.text for rule in whole.rules()]
+
+
+def test_a_round_that_could_not_be_written_is_learned_after_the_next_attempt(tmp_path):
+    assert not live(tmp_path / "whole.db", 16)
+    with Mortal(tmp_path / "full.db") as store, SQLiteStore(tmp_path / "whole.db") as whole:
+        store.of, store.left = "add_rules", 1  # as on a disk that is full
+        agent = opened("rulebook", store, EnvironmentRewards(), attempts=4, gates=GATES)
+        with pytest.raises(Killed):
+            lived(agent, Suggestible(2.0), 16)
+        assert rounds_of(store) == []
+        done = len(list(store.episodes()))
+        assert done == 4 * rounds_of(whole)[0]
+        lived(agent, Suggestible(2.0), 1, first=done)
+        assert rounds_of(store) == rounds_of(whole)[:1]
 
 
 def test_a_round_that_fails_again_is_owed_still_and_costs_no_later_one(caplog):

@@ -228,6 +228,25 @@ def test_what_is_added_or_restored_beside_what_it_disagrees_with_makes_candidate
         assert {store.rule(rule_id(text)).status for text in (active, against)} == {"candidate"}
 
 
+def test_many_rules_are_restored_as_one_and_those_that_disagree_are_candidates(jitrl, file):
+    many = [f"When you see page {n}, open {n}" for n in range(40)]
+    same = [f"When the till is shown, open drawer n{n}" for n in range(30)]
+    ids = [rule_id(text) for text in (*many, *same)]
+    with SQLiteStore(file) as store:
+        for text in (*many, *same):
+            rule = Rule(rule_id(text), text, "shop", "orders", status="active", author="ann")
+            store.add_rules([rule])
+        store.set_rule_status("quarantined", ids, reason="imported")
+    code, out, err = jitrl("restore", file, *ids, "--json")
+    against = json.loads(out)["disagrees_with"]
+    assert (code, set(against)) == (0, set(ids[40:]))
+    assert set(against[ids[40]]) == set(ids[41:])
+    with SQLiteStore(file) as store:
+        assert {rule.id for rule in store.rules(status="active")} == set(ids[:40])
+        assert {store.rule(id).status for id in ids[40:]} == {"candidate"}
+    assert " … +9: all of them are candidates now" in " ".join(err.split())
+
+
 def test_a_rule_that_another_stands_for_is_restored_with_a_word_of_it(jitrl, file):
     text = "When the goal names an order or a bill, open the list of orders"
     wide = Rule(rule_id(text), text, "shop", "orders", evidence=("c",), parents=(ID,))
@@ -359,6 +378,18 @@ def test_a_rule_longer_than_the_room_for_rules_is_added_with_a_word_of_it(jitrl,
         err.split()
     )
     assert "tokens =" not in "".join(jitrl("add", file, "When you see room, open it")[1:])
+
+
+@pytest.mark.parametrize(
+    ("option", "what"), [((), "the rule"), (("--scope",), "--scope"), (("--kind",), "--kind")]
+)
+def test_what_is_no_text_is_refused_by_its_name(jitrl, file, option, what):
+    torn = "When you see caf\udce9, open it"
+    code, _, err = jitrl(
+        "add", file, *(("When you see a cafe, open it", *option) if option else ()), torn
+    )
+    said = f"{what} has half of a surrogate pair ('\\udce9') at character 16"
+    assert (code, said in " ".join(err.split())) == (2, True), err
 
 
 def test_a_text_that_is_no_rule_is_shown_shortened(jitrl, file):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jitrl.core.faults import LONGEST, Finding, faults
+from jitrl.core.faults import LONGEST, Finding, described, faults
 from jitrl.core.sentences import parts
 
 FOUR = (
@@ -151,6 +151,14 @@ def test_of_a_script_that_is_not_read_only_the_length_and_its_copying_are_checke
     assert faults(text) == []
     assert [one.fault for one in faults(f"{text} copy this rule")] == ["about itself"]
     assert [one.fault for one in faults(text * 16)] == ["too long"]
+
+
+@pytest.mark.parametrize("piece", ["时", "- ", "*", "a\u0315\u0300", "“”", "please "])
+def test_of_a_page_only_its_length_is_looked_at(piece):
+    text = f"When you see x, {piece * 1_000_000}"
+    (found,) = faults(text)
+    assert (found.fault, found.said.split()[0]) == ("too long", str(len(text)))
+    assert len(described(text, [found])) < 300
 
 
 def test_what_is_quoted_is_one_piece_whatever_it_says():

@@ -37,6 +37,10 @@ def test_words_that_no_rule_has_find_nothing(query: str) -> None:
     assert search(query, []) == []
 
 
+def test_a_word_as_long_as_a_page_keeps_no_search_waiting() -> None:
+    assert [found.rule for found in search("a" * 1_000_000 + " 日期", RULES)] == [DATES]
+
+
 def test_rare_words_and_short_rules_come_first_and_equals_stay_in_order() -> None:
     texts = (
         "when a table is long, sort it",

@@ -112,6 +112,16 @@ def test_ids_of_memories_made_before_are_those_of_today():
     assert scoped_id(FOUR[1], "shop") == scoped_id(f"- {FOUR[1]}。", "shop") != rule_id(FOUR[1])
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("*", "*"), ("- ", ""), ("1. ", ""), ("please ", ""), ("* - please ", "")],
+)
+def test_whatever_stands_around_a_sentence_goes_however_much_it_is(before, after):
+    text = f"{before * 3000}When A holds, do B{after * 3000}"
+    assert cleaned(text) == "When A holds, do B"
+    assert rule_id(text) == rule_id("When A holds, do B")
+
+
 MARKS = "“”「」‘’\"'`*-> .,;，。、！1)[甲．（Ｗ\u200b\u0301\u3000"
 WORDS = ["1. ", "rule 2: ", "规则3：", "please ", "请", "You should ", "我们应该", "do", "When A"]
 PIECES = st.sampled_from([*MARKS, *WORDS])

@@ -10,7 +10,9 @@ import pytest
 
 import jitrl
 from jitrl.errors import MixedMemory
+from jitrl.run.derivation import remember
 from jitrl.stores.sqlite import SQLiteStore
+from jitrl.testing.store_samples import derive, sample_episode, scored
 
 OTHER = {"preset": "paper-web", "trusted": ["human"]}
 
@@ -25,6 +27,18 @@ def live(path: Path, key: str, **settings: Any) -> None:
 def remembered(path: Path) -> dict[str, Any]:
     with SQLiteStore(path, readonly=True) as store:
         return store.settings()
+
+
+class Other:
+    """A store that is none of the package's."""
+
+    def __init__(self, inner: SQLiteStore, lacks: str = "") -> None:
+        self._inner, self._lacks = inner, lacks
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._lacks:
+            raise AttributeError(name)
+        return getattr(self._inner, name)
 
 
 @pytest.fixture
@@ -46,6 +60,16 @@ def test_opening_alone_remembers_nothing_and_changes_nothing_that_is_remembered(
         memory.quarantine(episodes=["k"])
         memory.restore(episodes=["k"])
     assert remembered(path) == before
+
+
+def test_any_store_that_keeps_settings_remembers_them_and_others_are_left_alone() -> None:
+    with SQLiteStore(":memory:") as store:
+        for other, kept in ((Other(store, "configure"), {}), (Other(store), {"gamma": 0.5})):
+            assert remember(other, {"gamma": 0.5}) == ""  # type: ignore[arg-type]
+            assert store.settings() == kept
+        lived = sample_episode("k")
+        store.commit(lived, scored(lived), derive(lived, scored(lived)))
+        assert "were derived with gamma 0.5" in remember(Other(store), {"gamma": 0.1})  # type: ignore[arg-type]
 
 
 def test_rows_that_come_with_other_settings_are_warned_of_once_and_stored(path: Path) -> None:

@@ -83,6 +83,18 @@ def test_reading_twice_changes_nothing_and_leaves_a_status_alone(store):
         assert (copy.head(), copy.rule(CHILD.id).status) == (head, "candidate")
 
 
+def test_a_file_that_is_no_utf_8_is_refused_and_says_how_it_must_be(store):
+    lines = list(jsonl_rules.export(store))
+    latin = lines[0].replace(b'"scope":"', b'"scope":"caf\xe9')
+    wide = lines[0].decode().encode("utf-16")
+    for spoiled, said in ((latin, "0xe9"), (wide, "byte 0 is 0xff")):
+        with (
+            SQLiteStore(":memory:") as copy,
+            pytest.raises(RecordError, match=rf"^book:2: .*{said}, which is no UTF-8; save the"),
+        ):
+            jsonl_rules.read(copy, [lines[0], spoiled], name="book")
+
+
 def spoiled(store, **change):
     """Its lines, with keys of the last one replaced."""
     *lines, last = jsonl_rules.export(store)
@@ -90,6 +102,7 @@ def spoiled(store, **change):
 
 
 PLATITUDE = "Think more"
+HAD = {"status": "active", "reason": "", "principal": "", "at": 0.0}
 
 
 @pytest.mark.parametrize(
@@ -105,6 +118,12 @@ PLATITUDE = "Think more"
         ({"schema": "jitrl.episode"}, "`jitrl memory import` reads those"),
         ({"schema": "other"}, "schema is 'other'"),
         ({"changes": []}, "has no changes"),
+        ({"changes": [HAD | {"status": "loved"}]}, "is 'loved'; it must be one of candidate, act"),
+        ({"text": "时" * 1_000_000}, "text has 1000000 characters; that of a rule at most 10000"),
+        ({"id": "x" * 1_000_000}, "x…: its id has 1000000 characters; at most 100$"),
+        ({"kind": "x" * 1_000_000}, "its kind has 1000000 characters; at most 10000"),
+        ({"changes": [HAD | {"reason": "x" * 10_001}]}, "reason has 10001 characters; at most 100"),
+        ({"changes": [HAD | {"evidence": ["x" * 1_000_000]}]}, "x… as evidence, which this mem"),
         ({"evidence": ["c1"]}, "unknown field"),
     ],
 )

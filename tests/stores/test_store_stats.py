@@ -2,10 +2,13 @@
 
 import dataclasses
 import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from jitrl.errors import RecordError
 from jitrl.stores.rebuild import Difference, rebuild
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.stores.stats import Mixture
@@ -176,6 +179,7 @@ BROKEN_RULES = {
     "a use is of a rule and an episode of one memory, drawn by a chance": [
         "UPDATE rule SET memory_id = 2 WHERE id = 1",
         "UPDATE rule_use SET chance = 0.0",
+        "UPDATE rule_use SET chance = 'often'",
         "UPDATE rule_use SET chance = 1.0, told = 0",
         "UPDATE rule_use SET obeyed = occasions + 1",
         "UPDATE rule_use SET unknown = occasions - obeyed + 1",
@@ -185,6 +189,8 @@ BROKEN_RULES = {
         "UPDATE rule SET text = x'00ff' WHERE id = 2",
         "UPDATE rule SET entities = '[1,' WHERE id = 1",
         "UPDATE rule SET entry = 9e999 WHERE id = 1",
+        "UPDATE rule SET entry = 'high' WHERE id = 1",
+        "UPDATE change_rule SET evidence = 'c1'",
         "UPDATE rule SET parents = json_array(key) WHERE id = 1",
         "UPDATE rule SET parents = (SELECT json_array(o.key) FROM rule o WHERE o.id <> rule.id)",
         "UPDATE contrast SET scores = '[.5'",
@@ -209,6 +215,31 @@ def test_what_does_not_hold_of_rules_is_found(tmp_path: Path, rule: str, stateme
     db.close()
     with SQLiteStore(path) as store:
         assert rule in {p.rule for p in store.check()}
+
+
+@pytest.mark.parametrize(
+    ("statement", "read"),
+    [
+        ("UPDATE rule_use SET chance = 'often'", lambda store: store.rule_uses()),
+        ("UPDATE rule SET entry = 'high'", lambda store: store.rules()),
+        ("UPDATE change_rule SET evidence = 'c1'", lambda store: list(store.changes(0))),
+    ],
+)
+def test_what_cannot_be_read_of_rules_is_named_with_what_to_do(
+    tmp_path: Path, statement: str, read: Callable[[SQLiteStore], object]
+) -> None:
+    path = tmp_path / "memory.db"
+    with SQLiteStore(path) as store:
+        store.add_rules([sample_rule()])
+        played(store, "e1", [(sample_rule().id, True)])
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(statement)
+        db.commit()
+    with (
+        SQLiteStore(path) as store,
+        pytest.raises(RecordError, match=r"^rule '[0-9a-f]{12}'.*see: jitrl memory check$"),
+    ):
+        read(store)
 
 
 def test_rules_are_counted_by_status_with_what_they_rest_on() -> None:

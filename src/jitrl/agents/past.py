@@ -108,6 +108,7 @@ class Journal:
         self._store = store
         self._streams: dict[str, _Stream] = {}
         self._told: dict[str, Mapping[str, Any]] = {}
+        self._undone = 0
         self._lock = threading.Lock()
 
     def past(
@@ -124,6 +125,11 @@ class Journal:
             task: Only those of this task.
         """
         with self._lock:
+            undone = getattr(self._store, "undone", 0)  # a plugin that keeps no rules has none
+            if undone != self._undone:  # it may have been read in a batch that failed
+                self._streams.clear()
+                self._told.clear()
+                self._undone = undone
             version = newest(self._store, until)
             stream = self._streams.setdefault(scope, _Stream())
             if version < stream.version:

@@ -36,6 +36,7 @@ Fault = Literal[
 LONGEST = 240
 """Characters of a rule at most; what it quotes may be as long again."""
 
+_LOOKED_AT = 4 * LONGEST  # characters of a text, with unseen ones, bullets and quotes
 _SHOWN = 80  # characters of a text in a message
 _READ = re.compile(r"[a-z\u4e00-\u9fff]", re.I)
 _KANA = re.compile(r"[\u3041-\u30fa\u30fc-\u30ff]")
@@ -126,6 +127,8 @@ _CHINESE_OPEN = re.compile(
 
 def faults(text: str) -> list[Finding]:
     """What keeps a text from being a rule; nothing if it is one."""
+    if len(text) > _LOOKED_AT:
+        return [Finding("too long", f"{len(text)} characters, at most {LONGEST} outside quotes")]
     text = cleaned(text)
     if not text:
         return [Finding("empty", "")]
@@ -169,10 +172,9 @@ def _is_unread(plain: str) -> bool:
 
 def described(text: str, found: Iterable[Finding]) -> str:
     """What is wrong with a text that is no rule, in words."""
-    shown = _short(text)
-    said = []
+    shown, whole, said = _short(text), _short(cleaned(text[:_LOOKED_AT])), list[str]()
     for one in found:
-        is_all = _short(one.said) == _short(cleaned(text))  # and stands there already
+        is_all = _short(one.said) == whole  # and stands there already
         said.append(
             _MEANT[one.fault] + (f" ({_short(one.said)})" if one.said and not is_all else "")
         )

@@ -18,7 +18,7 @@ from jitrl.types import Rule
 
 _SATURATION = 1.2
 _LENGTH = 0.75
-_COMPOUND = re.compile(r"[^\W_]+(?:[-_./:@][^\W_]+)+", re.ASCII)
+_COMPOUND = re.compile(r"(?<![^\W_])[^\W_]+(?:[-_./:@][^\W_]+)+", re.ASCII)
 
 
 class FoundRule(NamedTuple):

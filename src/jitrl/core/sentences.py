@@ -9,8 +9,13 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from bisect import bisect_left
+from typing import NamedTuple
 
 from jitrl.core.clauses import Parts, split
+
+LONGEST_TEXT = 10_000
+"""Characters of a rule at most, with all it quotes: a text that is longer is a page by mistake."""
 
 _SELECTORS = ("\ufe00", "\ufe0f"), ("\U000e0100", "\U000e01ef")  # forms of the one before
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters that show nothing
@@ -20,10 +25,10 @@ _SEEN = frozenset("\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd") | {
 _FORMERLY = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 """All that was taken for unseen in ids, until the others were too."""
 _BULLET = re.compile(
-    r"^(?:[-*•·>#]+|\(?\d{1,2}[.):、）](?!\d)|rule\s*\d*\s*:|规则\s*\d*\s*[:：])\s*", re.I
+    r"(?:[-*•·>#]+|\(?\d{1,2}[.):、）](?!\d)|rule\s*\d*\s*:|规则\s*\d*\s*[:：])\s*", re.I
 )
 _LEAD = re.compile(
-    r"^(?:(?:we|you|one|the (?:agent|assistant|model)) (?:should|must|need to|have to|ought to) "
+    r"(?:(?:we|you|one|the (?:agent|assistant|model)) (?:should|must|need to|have to|ought to) "
     r"|please |(?:我们|你们?|您|大家|智能体|模型)(?:应该|应当|必须|需要|应|要)|请|应该|应当)",
     re.I,
 )
@@ -42,16 +47,17 @@ def cleaned(text: str) -> str:
     "" if there is nothing else. Quotes and stops that belong to it stay.
     """
     text = " ".join(unicodedata.normalize("NFC", _visible(text)).split())
-    kept, left = "", text
-    while left != kept and _bare(left):
-        kept = left
-        left = _LEAD.sub("", _BULLET.sub("", _unwrapped(kept))).strip()
-    return kept
+    spans = [_Span(0, len(text))]
+    while (inner := _begun(text, _unwrapped(text, spans[-1]))) != spans[-1]:
+        spans.append(inner)
+    left = bisect_left(spans, True, key=lambda span: not _bare(text[slice(*span)]))
+    return text[slice(*spans[left - 1])] if left else ""
 
 
 def without_courtesies(text: str) -> str:
     """A sentence, or its order, without *please* and *you should*."""
-    return _LEAD.sub("", text)
+    found = _LEAD.match(text)
+    return text[found.end() :] if found else text
 
 
 def rule_id(text: str) -> str:
@@ -107,21 +113,45 @@ def _is_seen(char: str) -> bool:
     return char.isspace() or char in _SEEN or unicodedata.category(char) not in ("Cc", "Cf")
 
 
+class _Span(NamedTuple):
+    """A part of a text, so that what stands around a sentence goes without a copy of the rest."""
+
+    start: int
+    end: int
+
+
 def _common(text: str) -> str:
     """A folded text without what stands around it. Ids in memory files rest on each line."""
-    before = None
-    while text != before:
-        before = text
-        text = _LEAD.sub("", _BULLET.sub("", text.strip(_ENDS))).strip()
-    return text.casefold()
+    before, span = None, _Span(0, len(text))
+    while span != before:
+        before = span
+        span = _begun(text, _trimmed(text, span, _ENDS))
+    return text[slice(*span)].casefold()
 
 
-def _unwrapped(text: str) -> str:
-    """The text without pairs of quotes that hold all of it."""
-    inner = text[1:-1]
-    closing = _PAIRS.get(text[:1])
-    if closing is None or not text[1:].endswith(closing):
-        return text
-    if {text[0], closing} & set(inner.strip("*")):
-        return text
-    return _unwrapped(inner.strip())
+def _trimmed(text: str, span: _Span, marks: str = " ") -> _Span:
+    """The part without these marks at either end."""
+    start, end = span
+    while start < end and text[start] in marks:
+        start += 1
+    while start < end and text[end - 1] in marks:
+        end -= 1
+    return _Span(start, end)
+
+
+def _begun(text: str, span: _Span) -> _Span:
+    """The part without a bullet and a courtesy."""
+    for form in (_BULLET, _LEAD):
+        if found := form.match(text, *span):
+            span = _Span(found.end(), span.end)
+    return _trimmed(text, span)
+
+
+def _unwrapped(text: str, span: _Span) -> _Span:
+    """The part without pairs of quotes that hold all of it."""
+    start, end = span
+    while end - start > 1 and text[end - 1] == (closing := _PAIRS.get(text[start])):
+        if {text[start], closing} & set(text[start + 1 : end - 1].strip("*")):
+            break
+        start, end = _trimmed(text, _Span(start + 1, end - 1))
+    return _Span(start, end)

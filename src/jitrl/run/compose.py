@@ -76,7 +76,7 @@ def compose(settings: Settings) -> Parts:
         }
         agent = registry.create("agents", run.agent, run.options, **lent)
         derivation = getattr(agent, "derivation", None)  # ours that make rows all have one
-        if derivation is not None and isinstance(store, SQLiteStore):
+        if derivation is not None:
             said = remember(store, derivation)
             if said:
                 warnings.warn(said, MixedMemory, stacklevel=2)

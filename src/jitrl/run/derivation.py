@@ -3,20 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, cast
 
-from jitrl.stores.sqlite import SQLiteStore
+from jitrl.ports import Store
 
 
-def remember(store: SQLiteStore, mine: Mapping[str, Any]) -> str:
-    """Have ``store`` remember ``mine`` for a later rebuild or import, unless it holds rows.
+class Remembering(Store, Protocol):
+    """A store that keeps what its rows are derived with.
+
+    Attributes:
+        memory: Its name.
+    """
+
+    memory: str
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Make all writes of the block one transaction."""
+        ...
+
+    def settings(self) -> dict[str, Any]:
+        """What is remembered; empty if nothing."""
+        ...
+
+    def configure(self, settings: Mapping[str, Any]) -> None:
+        """Remember these in place of what was remembered."""
+        ...
+
+
+def remember(given: Store, mine: Mapping[str, Any]) -> str:
+    """Have a store remember ``mine`` for a later rebuild or import, unless it holds rows.
 
     Args:
+        given: One that keeps no settings (it has no ``configure``) is left alone.
         mine: ``gamma``, ``returns`` and ``trusted`` of the rows that come now.
 
     Returns:
         What is wrong if rows are there that were derived otherwise, and what to do; else "".
     """
+    if not hasattr(given, "configure"):
+        return ""
+    store = cast(Remembering, given)
     with store.batch():
         known = store.settings()
         differ = [name for name, value in mine.items() if known.get(name, value) != value]

@@ -13,6 +13,7 @@ from jitrl.errors import InputError, JitRLError, StoreError
 from jitrl.stores import place, schema
 from jitrl.stores.lock import FileLock
 
+_SHOWN = 40  # characters on each side of what cannot be stored
 _PLAIN_CODE = 0xFF
 """Extended SQLite error codes keep the plain code in the low byte."""
 
@@ -312,8 +313,15 @@ class Connection:
             yield
         except sqlite3.Error as error:
             raise _store_error(error, self.path, self.timeout) from error
-        except (UnicodeEncodeError, OverflowError) as error:
-            raise InputError(f"a text or number cannot be stored: {error}") from error
+        except UnicodeEncodeError as error:
+            text, place = error.object, error.start
+            begin = max(0, place - _SHOWN)
+            raise InputError(
+                "a text cannot be stored or looked for: half of a surrogate pair at character "
+                f"{place}, in {text[begin : place + _SHOWN]!r}; decode it with errors='replace'"
+            ) from error
+        except OverflowError as error:
+            raise InputError(f"a number cannot be stored: {error}") from error
 
 
 def _head(db: sqlite3.Connection, memory_id: int) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, cast
 
 import msgspec
 
+from jitrl.core.sentences import LONGEST_TEXT
 from jitrl.errors import RecordError
 from jitrl.stores.agreement import check_time
 from jitrl.stores.records import RuleRecord
-from jitrl.types import Contrast, Rule, RuleChange, RuleStatus
+from jitrl.types import RULE_STATUSES, Contrast, Rule, RuleChange, RuleStatus
 
 RULE = "jitrl.rule"
 CONTRAST = "jitrl.contrast"
@@ -26,7 +27,7 @@ class _Head(msgspec.Struct, frozen=True):
 class ChangeLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of a rule's history; ``evidence`` are the contrasts that it brought."""
 
-    status: RuleStatus
+    status: str
     reason: str
     principal: str
     at: float
@@ -142,18 +143,29 @@ def parse_rule(line: bytes) -> RuleRecord:
         RecordError: If the line is not JSON, does not fit the schema, or contradicts itself.
     """
     r = _decoded(_rule, line)
+    if len(r.text) > LONGEST_TEXT:
+        raise RecordError(
+            f"text has {len(r.text)} characters; that of a rule at most {LONGEST_TEXT}"
+        )
     if not r.changes:
         raise RecordError(f"rule {r.id!r} has no changes; the first one says how it came")
     for i, change in enumerate(r.changes):
+        if change.status not in RULE_STATUSES:
+            raise RecordError(
+                f"changes[{i}].status is {change.status!r}; it must be one of "
+                f"{', '.join(RULE_STATUSES)}"
+            )
+        if len(change.reason) > LONGEST_TEXT:
+            raise RecordError(
+                f"changes[{i}].reason has {len(change.reason)} characters; at most {LONGEST_TEXT}"
+            )
         check_time(change.at, f"changes[{i}].at")
-    last = r.changes[-1]
-    rule = Rule(
-        r.id, r.text, r.scope, r.kind, r.entities, r.entry, r.author, r.parents, status=last.status
-    )
     changes = tuple(
-        RuleChange(r.id, 0, c.status, c.reason, c.principal, c.at, c.evidence) for c in r.changes
+        RuleChange(r.id, 0, cast(RuleStatus, c.status), c.reason, c.principal, c.at, c.evidence)
+        for c in r.changes
     )
-    return RuleRecord(rule, changes)
+    said = (r.id, r.text, r.scope, r.kind, r.entities, r.entry, r.author, r.parents)
+    return RuleRecord(Rule(*said, status=changes[-1].status), changes)
 
 
 def parse_contrast(line: bytes) -> Contrast:

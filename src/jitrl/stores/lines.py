@@ -36,9 +36,20 @@ def each_line(
         if not text.strip():
             continue
         try:
+            _check_encoding(text)
             add(text)
         except (RecordError, ValueError, OverflowError) as error:
             if not skip_bad:
                 raise RecordError(f"{name}:{number}: {error}") from error
             skipped.append(Skipped(number, str(error)))
     return tuple(skipped)
+
+
+def _check_encoding(text: bytes) -> None:
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise RecordError(
+            f"byte {error.start} is 0x{text[error.start]:02x}, which is no UTF-8; save the file as "
+            "UTF-8"
+        ) from error

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import msgspec
 
-from jitrl.core.sentences import cleaned, is_id_of, rule_id, scoped_id
+from jitrl.core.rule import check_number
+from jitrl.core.sentences import LONGEST_TEXT, cleaned, is_id_of, rule_id, scoped_id
 from jitrl.errors import InputError
 from jitrl.language import counted
 from jitrl.stores import rulebook_reads as reads
@@ -18,7 +19,9 @@ from jitrl.stores import writes
 from jitrl.stores.records import RuleRecord
 from jitrl.types import RULE_STATUSES, Contrast, Rule, RuleStatus, RuleUse
 
-_LONGEST_SCOPE = 10_000  # as of an episode
+_MOST = {"id": 100, "text": LONGEST_TEXT, "scope": 10_000, "kind": 10_000, "author": 10_000}
+"""Characters that each text of a rule may have; scope and type of task as an episode's."""
+_SHOWN = 200  # characters of a value in a message
 
 
 def add(
@@ -186,7 +189,7 @@ def _new_contrasts(
         elif _said(other) != _said(contrast):
             raise InputError(
                 f"contrast {contrast.id!r} is already there and says something else: "
-                f"{_said(other)}; give each contrast an id of its own"
+                f"{_brief(_said(other))}; give each contrast an id of its own"
             )
     return fresh
 
@@ -202,6 +205,7 @@ def check_rule(rule: Rule) -> None:
     Raises:
         InputError: With what to do.
     """
+    _check_texts(rule)
     if not cleaned(rule.text):
         raise InputError(f"rule {rule.id!r} has the text {rule.text!r}; a rule is a sentence")
     if not is_id_of(rule.id, rule.text, rule.scope):
@@ -209,18 +213,30 @@ def check_rule(rule: Rule) -> None:
             f"rule {rule.id!r}: the id of {rule.text!r} is {rule_id(rule.text)!r}; "
             "use core.sentences.rule_id"
         )
-    if len(rule.scope) > _LONGEST_SCOPE:
-        raise InputError(
-            f"rule {rule.id!r}: its scope has {len(rule.scope)} characters; no episode's has more "
-            f"than {_LONGEST_SCOPE}, so it would be told to none"
-        )
     if rule.id in rule.parents:
         raise InputError(f"rule {rule.id!r} stands for itself; parents are other rules")
-    if not 0.0 <= rule.entry <= 1.0:
-        raise InputError(f"rule {rule.id}: entry is {rule.entry}; it must be in [0, 1]")
+    try:
+        check_number(f"rule {rule.id}: entry", rule.entry, 0.0, 1.0)
+    except ValueError as error:
+        raise InputError(str(error)) from error
     if not rule.author:
         raise InputError(f"rule {rule.id} has no author; name who distilled it")
     _check_status(rule.status)
+
+
+def _check_texts(rule: Rule) -> None:
+    """Refuse a rule whose texts are none, or are pages by mistake."""
+    at = f"rule {_brief(rule.id)}"
+    for name, most in _MOST.items():
+        text = getattr(rule, name)
+        if not isinstance(text, str):
+            raise InputError(f"{at}: its {name} is {_brief(text)}; it must be a text")
+        if len(text) > most:
+            raise InputError(f"{at}: its {name} has {len(text)} characters; at most {most}")
+    for name in ("entities", "parents", "evidence"):
+        some = getattr(rule, name)
+        if isinstance(some, str) or not all(isinstance(one, str) for one in some):
+            raise InputError(f"{at}: its {name} are {_brief(some)}; each of them must be a text")
 
 
 def check_parents(above: Mapping[str, Collection[str]], new: Iterable[Rule]) -> None:
@@ -259,18 +275,18 @@ def _check_status(status: str) -> None:
 
 
 def _check_contrast(contrast: Contrast) -> None:
-    at = f"contrast {contrast.id!r}"
+    at = f"contrast {_brief(contrast.id)}"
     if not contrast.id or not contrast.task:
-        raise InputError(f"{at} of task {contrast.task!r} needs an id and a task")
+        raise InputError(f"{at} of task {_brief(contrast.task)} needs an id and a task")
     keys = (*contrast.good, *contrast.bad)
     if not keys or not all(keys) or len(set(keys)) < len(keys):
         raise InputError(
-            f"{at} is between good {contrast.good} and bad {contrast.bad}; "
+            f"{at} is between good {_brief(contrast.good)} and bad {_brief(contrast.bad)}; "
             "it needs keys of episodes, each once"
         )
     if len(contrast.scores) != len(keys) or not all(map(math.isfinite, contrast.scores)):
         raise InputError(
-            f"{at} has the scores {contrast.scores} for {counted(len(keys), 'episode')}; "
+            f"{at} has the scores {_brief(contrast.scores)} for {counted(len(keys), 'episode')}; "
             "it needs a finite one of each, the good ones' first"
         )
     if not (contrast.round >= 0 and math.isfinite(contrast.created)):
@@ -286,10 +302,17 @@ def _check_evidence(
     missing = evidence.difference(fresh)
     missing.difference_update(c.id for c in reads.contrasts(db, memory_id, ids=missing))
     if missing:
+        named = ", ".join(sorted(missing))
         raise InputError(
-            f"a rule names contrast {', '.join(sorted(missing))} as evidence, which this memory "
-            "does not have; add it with the rule"
+            f"a rule names contrast {named[:_SHOWN]}{'…' * (len(named) > _SHOWN)} as evidence, "
+            "which this memory does not have; add it with the rule"
         )
+
+
+def _brief(value: object) -> str:
+    """How a value looks, cut where a page of it would be printed."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
 
 
 def _version(db: sqlite3.Connection, memory_id: int, reason: str, principal: str, at: float) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,6 +22,9 @@ from jitrl.types import (
     RuleUse,
     ScoredUse,
 )
+
+E = TypeVar("E")
+T = TypeVar("T")
 
 _ALL = 2**63 - 1  # later than any version
 _ROUNDING = 1e-9
@@ -58,12 +61,14 @@ _FROM_USES = _SCORED.replace("JOIN", "CROSS JOIN")
 _SCORED_OF_SOME = f"{_FROM_USES} {_OF_SOME}"
 _SCORED_IN = f"{_FROM_USES} AND u.episode_id {_IN}"
 
-_SINCE = """SELECT kind, episode_id,
-        judgment_id = (SELECT min(id) FROM judgment j WHERE j.episode_id = change.episode_id),
-        version <= :until
+_HAD_SCORE = """EXISTS (SELECT 1 FROM judgment j WHERE j.episode_id = {}.episode_id
+    AND version <= :after AND json_array_length(rewards) > 0)"""
+_SINCE = f"""SELECT kind, episode_id, {_HAD_SCORE.format("change")}, version <= :until
     FROM change WHERE memory_id = :memory AND version > :after ORDER BY version"""
 _USED_IN = f"""SELECT DISTINCT r.key FROM rule_use u JOIN rule r ON r.id = u.rule_id
     WHERE u.episode_id {_IN}"""
+_OVERTAKEN = f"""{_USED_IN} AND EXISTS (SELECT 1 FROM rule_use v
+    WHERE v.rule_id = u.rule_id AND v.episode_id > u.episode_id AND {_HAD_SCORE.format("v")})"""
 
 
 def records(
@@ -157,7 +162,7 @@ def changed(
         f"{_RECORDS} AND h.version = :until ORDER BY r.id",
         _values(memory_id, scope, None, version),
     )
-    return tuple(_change(entry) for entry in found)
+    return tuple(_read(entry[1], _change, entry) for entry in found)
 
 
 def episode_uses(db: sqlite3.Connection, episode_id: int, key: str) -> tuple[RuleUse, ...]:
@@ -190,19 +195,21 @@ def news(db: sqlite3.Connection, memory_id: int, after: int, until: int | None) 
     """What became of uses since version ``after``."""
     values = _values(memory_id, None, None, until)
     fresh, again = list[int](), list[int]()
-    for kind, episode, is_first, is_seen in db.execute(_SINCE, {**values, "after": after}):
+    for kind, episode, had_score, is_seen in db.execute(_SINCE, {**values, "after": after}):
         if kind == "append":
             if is_seen:
-                (fresh if is_first else again).append(episode)
+                (again if had_score else fresh).append(episode)
         elif kind != "rules" and not (kind == "retire" and episode):  # which an append follows
             return RuleNews({}, None)
+    changed = set[str]()
+    for query, ids in ((_USED_IN, again), (_OVERTAKEN, fresh)):
+        if ids:
+            changed.update(r for (r,) in db.execute(query, {"ids": _json(ids), "after": after}))
     out: dict[str, list[ScoredUse]] = {}
     for rule, use in _uses(db, _SCORED_IN, {**values, "ids": _json(fresh)}) if fresh else ():
-        out.setdefault(rule, []).append(use)
-    changed = db.execute(_USED_IN, {"ids": _json(again)}) if again else ()
-    return RuleNews(
-        {rule: tuple(some) for rule, some in out.items()}, frozenset(r for (r,) in changed)
-    )
+        if rule not in changed:
+            out.setdefault(rule, []).append(use)
+    return RuleNews({rule: tuple(some) for rule, some in out.items()}, frozenset(changed))
 
 
 def _uses(
@@ -297,11 +304,15 @@ def _record(entries: list[tuple[Any, ...]]) -> RuleRecord:
     Raises:
         RecordError: If it cannot be read.
     """
+    return _read(entries[0][1], _decoded, entries)
+
+
+def _read(rule: str, decode: Callable[[E], T], said: E) -> T:
     try:
-        return _decoded(entries)
+        return decode(said)
     except (TypeError, ValueError) as error:  # of msgspec, too
         raise RecordError(
-            f"rule {entries[0][1]!r} cannot be read: {error}; see: jitrl memory check"
+            f"rule {rule!r} cannot be read: {error}; see: jitrl memory check"
         ) from error
 
 
@@ -311,6 +322,8 @@ def _decoded(entries: list[tuple[Any, ...]]) -> RuleRecord:
     _, key, text, scope, kind, entities, entry, author, parents = entries[0][:9]
     if not all(isinstance(value, str) for value in (key, text, scope, kind, author)):
         raise TypeError("a text of it is none")
+    if not 0.0 <= entry <= 1.0:
+        raise ValueError(f"its entry is {entry}")
     rule = Rule(
         key,
         text,
@@ -345,9 +358,10 @@ def _contrast(found: tuple[Any, ...]) -> Contrast:
 
 
 def _use(rule: str, episode: str, told: int, chance: float, *steps: int) -> RuleUse:
-    if not 0.0 < chance < 1.0 and not (told and chance == 1.0):
+    is_number = isinstance(chance, int | float)
+    if not (is_number and (0.0 < chance < 1.0 or (told and chance == 1.0))):
         raise RecordError(
-            f"rule {rule!r}, episode {episode!r}: told with a chance of {chance}; see: jitrl "
+            f"rule {rule!r}, episode {episode!r}: told with a chance of {chance!r}; see: jitrl "
             "memory check"
         )
     return RuleUse(rule, episode, told == 1, chance, *steps)

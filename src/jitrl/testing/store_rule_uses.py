@@ -178,6 +178,27 @@ class RuleUsesContract(ABC):
             store.rederive("late", None, Unscored("withdrawn"), ())
             assert store.rule_news(now) == RuleNews({}, frozenset({two.id}))
 
+    def test_a_first_score_that_comes_late_is_news_of_a_rule_that_was_scored_nowhere_since(
+        self,
+    ) -> None:
+        with self.store() as store:
+            rule, other = sample_rule(), sample_rule(TEXTS[1])
+            store.add_rules([rule, other])
+            played(store, "e1", [(rule.id, True)])
+            for key in ("late", "later"):
+                played(store, key, [(rule.id, True), (other.id, True)], score=None)
+            played(store, "e2", [(other.id, True)])
+            for number, key in enumerate(("late", "later"), 1):
+                before = store.head()
+                told = replace(sample_episode(key), outcome=Outcome(1.0))
+                judgment = scored(told)
+                store.rederive(key, told.outcome, judgment, derive(told, judgment))
+                uses = store.rule_uses()[rule.id]
+                assert [use.use.episode for use in uses] == ["e1", "late", "later"][: number + 1]
+                assert store.rule_news(before) == RuleNews(
+                    {rule.id: uses[-1:]}, frozenset({other.id})
+                )
+
     def test_after_a_quarantine_or_its_end_any_use_may_have_changed(self) -> None:
         with self.store() as store:
             rule = sample_rule()

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from jitrl.core.sentences import rule_id, scoped_id
 from jitrl.errors import InputError, StoreError
@@ -19,6 +20,15 @@ from jitrl.testing.rule_samples import TEXTS, played, sample_contrast, sample_ru
 from jitrl.testing.store_rule_uses import RuleUsesContract
 from jitrl.testing.store_samples import in_threads, refused
 from jitrl.types import Rule
+
+_LONG = f"When you see a field, type {'x' * 10_000}"  # longer than a rule may be
+
+
+_WRONG: list[dict[str, Any]] = [
+    *({name: 1} for name in ("text", "scope", "kind", "author", "id")),
+    *({name: bad} for name in ("parents", "entities", "evidence") for bad in ("ab", (1,))),
+    *({"entry": bad} for bad in ("1", True, None)),
+]
 
 
 class RulesContract(RuleUsesContract):
@@ -118,6 +128,11 @@ class RulesContract(RuleUsesContract):
             replace(rule, entry=math.nan),
             replace(rule, author=""),
             *(replace(rule, scope=scope) for scope in ("\ud800", "x" * 10_001)),
+            replace(rule, kind="x" * 10_001),
+            replace(rule, author="x" * 10_001),
+            replace(rule, id="x" * 101),
+            replace(rule, id=rule_id(_LONG), text=_LONG),
+            *(replace(rule, **wrong) for wrong in _WRONG),
             replace(rule, status="lost"),  # type: ignore[arg-type]
             replace(rule, evidence=("nothing",)),
         )

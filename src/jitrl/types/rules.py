@@ -147,9 +147,10 @@ class RuleNews:
     """What became of the uses of rules since a version of their memory.
 
     Attributes:
-        uses: Those that have a score, of the episodes that came since: rule → uses, oldest first.
-        changed: Rules of which earlier uses count otherwise by now, or are there no more; ``None``
-            if it may be any of them.
+        uses: Those that have a score since then, and come after all that had one before: rule →
+            uses, oldest first.
+        changed: Rules of which earlier uses count otherwise by now, came late, or are there no
+            more; ``None`` if it may be any of them.
     """
 
     uses: Mapping[str, tuple[ScoredUse, ...]]

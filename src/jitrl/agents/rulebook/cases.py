@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from jitrl.agents.induction import abstracted
 from jitrl.agents.rulebook.words import CHINESE, ENGLISH, Words
 from jitrl.core.patterns import PLACEHOLDER, filled, fits, values
-from jitrl.core.sentences import cleaned, folded
+from jitrl.core.sentences import LONGEST_TEXT, cleaned, folded
 from jitrl.types import Rule, State
 
 COMPARED = "rules"
@@ -49,7 +49,7 @@ class Case:
     def written(self, said: Words) -> str | None:
         """The same as a book keeps it, from which it can be read back; ``None`` if it cannot."""
         text = cleaned(self.sentence(said))
-        return text if read(text) == self else None
+        return text if len(text) <= LONGEST_TEXT and read(text) == self else None
 
     def speaks_of(self, goal: str) -> bool:
         """Whether a goal is one of those it names."""

@@ -65,20 +65,30 @@ def fetched(
         Line(speaking[id], task.goal, draw, id in meant)
         for id, draw in zip(order, draws, strict=True)
     ]
-    present = Present(store, task.scope, until)
+    present = Present(store, task.scope, speaking, until, exclude)
     return Told(tuple(lines), how, chances, present, len(fitting) - len(allowed))
 
 
 class Present:
-    """Ids of the rules of a scope that may be told by now; looked up anew once there is news.
+    """Ids of the rules of an episode that may be told by now; looked up anew once there is news.
 
     Args:
+        rules: Those of the scope that could be told when it began.
         until: As of ``fetched``. With one, what was retired since is told on, as an attempt acts on
-            the book as it stood before it; what was purged or put in quarantine is not.
+            the book as it stood before it; what was purged or put in quarantine, or rests on what
+            was, is not.
+        exclude: As of ``fetched``.
     """
 
-    def __init__(self, store: RuleStore, scope: str, until: int | None) -> None:
-        self._store, self._scope = store, scope
+    def __init__(
+        self,
+        store: RuleStore,
+        scope: str,
+        rules: Mapping[str, Rule],
+        until: int | None,
+        exclude: frozenset[str],
+    ) -> None:
+        self._store, self._scope, self._rules, self._exclude = store, scope, rules, exclude
         self._silent = _SILENT if until is None else ("quarantined",)
         self._head = -1
         self._ids = frozenset[str]()
@@ -88,7 +98,9 @@ class Present:
         head = self._store.head()
         if head != self._head:
             known = self._store.rules(scope=self._scope)
-            self._ids = frozenset(rule.id for rule in known if rule.status not in self._silent)
+            spoken = {rule.id for rule in known if rule.status not in self._silent}
+            left = {id: rule for id, rule in self._rules.items() if id in spoken}
+            self._ids = frozenset(_allowed(self._store, left, self._exclude))
             self._head = head
         return self._ids
 

@@ -76,8 +76,8 @@ class Gating:
                 changes = self._store.rule_history(id)
                 back = [now.version for was, now in pairwise(changes) if was.status == "retired"]
                 trial = Trial(self.gates, success=self._success)
-                _take(trial, [use for use in uses if use.version > max(back, default=0)])
-                self._trials[id] = _Kept(trial, versions[id])
+                self._trials[id] = _Kept(trial, versions[id], max(back, default=0))
+                self._trials[id].take(uses)
         except BaseException:  # an interrupt, too: what is half counted must go
             self._trials.clear()
             raise
@@ -95,18 +95,19 @@ class Gating:
                 self._trials.pop(id, None)
             for id, uses in news.uses.items():
                 if id in self._trials:
-                    _take(self._trials[id].trial, uses)
+                    self._trials[id].take(uses)
         self._version = head
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A trial so far, of a rule as it was since a version."""
+    """A trial so far, of a rule as it was since ``version``, and back since ``back``."""
 
     trial: Trial
     version: int
+    back: int
 
-
-def _take(trial: Trial, uses: Collection[ScoredUse]) -> None:
-    for use in drawn(list(uses)):
-        trial.add(use)
+    def take(self, uses: Collection[ScoredUse]) -> None:
+        """Take in the next uses, but for those of episodes that were before it came back."""
+        for use in drawn([use for use in uses if use.version > self.back]):
+            self.trial.add(use)

@@ -13,7 +13,7 @@ from jitrl.agents.rulebook.contrasts import contrast, present
 from jitrl.agents.rulebook.distilling import DONE, Distiller, Round
 from jitrl.agents.rulebook.gating import Gating
 from jitrl.core.gates import Gates
-from jitrl.errors import ModelError
+from jitrl.errors import ModelError, StoreError
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Episode, Task
 
@@ -75,17 +75,18 @@ class Learning:
         is_over = bool(attempts and self.attempts) and len(attempts) % self.attempts == 0
         over = len(attempts) // self.attempts if is_over else 0
         found: Round | str = ""
-        for number in self._owed(task, attempts, over):
+        owed = self._owed(task, attempts, over)
+        for number in owed:
             with self._kept_owed(task, number):
                 if number == over:
                     found = self._distilled(task, attempts, number)
                 else:
                     self._catch_up(task, attempts, number)
-        with self.store.batch():
+        with self._kept_owed(task, over), self.store.batch():
             if self.gating is not None:
-                self.gating.judge(used)
+                self.gating.judge([id for id in used if self._is_there(id)])
             found = self._enter(task, found)
-            if is_over and self.gating is not None:
+            if over in owed and self.gating is not None:
                 self.gating.thin(task.scope)
         if found:
             _log.info("no rule of round=%d at task=%s: %s", over, task.id, found)
@@ -154,12 +155,21 @@ class Learning:
 
     @contextmanager
     def _kept_owed(self, task: Task, number: int) -> Iterator[None]:
-        """Let a round be looked at again if the block fails."""
+        """Let a round be looked at again if the block fails; 0 is none."""
         try:
             yield
         except BaseException:
-            self._owe(task, number)
+            if number:
+                self._owe(task, number)
             raise
+
+    def _is_there(self, rule: str) -> bool:
+        """Whether a rule was not purged meanwhile."""
+        try:
+            self.store.rule(rule)
+        except StoreError:
+            return False
+        return True
 
     def _owe(self, task: Task, number: int) -> None:
         place = task.scope, task.id

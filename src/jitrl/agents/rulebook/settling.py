@@ -7,12 +7,12 @@ the later one, but that rules by comparison are not merged: they are narrowed by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from jitrl.agents.rulebook.cases import case_of_rule
-from jitrl.agents.rulebook.conflicts import disagree, settled
+from jitrl.agents.rulebook.conflicts import disagree, disagreements, settled
 from jitrl.core.sentences import cleaned, rule_id
 from jitrl.core.similarity import words
 from jitrl.memory.scoped import scoped
@@ -66,13 +66,33 @@ def contest(store: RuleStore, id: str, *, principal: str = "") -> tuple[str, ...
     Returns:
         Ids of the others.
     """
-    rule = store.rule(id)
-    others = [other.id for other in rivals(store, rule)]
-    for this, that in ((id, ", ".join(others)), *((other, id) for other in others)):
-        if others:
-            reason = f"disagrees with {that}: each has to prove itself"
-            store.set_rule_status("candidate", [this], reason=reason, principal=principal)
-    return tuple(others)
+    others = tuple(other.id for other in rivals(store, store.rule(id)))
+    _put_on_trial(store, {id: others} if others else {}, principal)
+    return others
+
+
+def contest_all(
+    store: RuleStore, ids: Collection[str], *, principal: str = ""
+) -> dict[str, tuple[str, ...]]:
+    """As ``contest`` of many rules at once.
+
+    Returns:
+        Those of them that disagree with others → ids of these.
+    """
+    found = disagreements(rule for rule in store.rules() if rule.status in _TOLD)
+    against = {id: found[id] for id in ids if id in found}
+    _put_on_trial(store, against, principal)
+    return against
+
+
+def _put_on_trial(store: RuleStore, against: Mapping[str, Collection[str]], principal: str) -> None:
+    active = {rule.id for rule in store.rules(status="active")} if against else set()
+    for id, others in against.items():
+        for this, that in ((id, ", ".join(others)), *((other, id) for other in others)):
+            if this in active:
+                reason = f"disagrees with {that}: each has to prove itself"
+                store.set_rule_status("candidate", [this], reason=reason, principal=principal)
+                active.remove(this)
 
 
 def rivals(store: RuleStore, rule: Rule) -> list[Rule]:

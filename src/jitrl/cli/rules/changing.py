@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
 
-from jitrl.agents.rulebook.settling import contest
+from jitrl import given
+from jitrl.agents.rulebook.settling import contest, contest_all
 from jitrl.agents.rulebook.telling import ROOM
 from jitrl.cli.memory.options import FILE, NAME, existing
-from jitrl.cli.rules.naming import named
+from jitrl.cli.rules.naming import named, some
 from jitrl.cli.rules.options import IDS, PRINCIPAL, REASON
 from jitrl.cli.shared.answerable import answerable
 from jitrl.cli.shared.output import JSON, emit, note
@@ -50,6 +51,8 @@ def add(
             f"{described(text, wrong)}; write one imperative sentence with a condition, in "
             "English or Chinese, as 'When the input contains a date, first write it as YYYY-MM-DD'"
         )
+    given.text(text, "the rule")
+    scope, kind = scope and given.text(scope, "--scope"), given.text(kind, "--kind")
     principal = answerable(principal)
     with existing(file, name) as store, store.batch():
         rule = Rule(
@@ -98,7 +101,7 @@ def _tell_contested(id: str, against: Sequence[str]) -> None:
     """Say which rules became candidates beside one that they disagree with."""
     if against:
         note(
-            f"{id} disagrees with {', '.join(against)}: all of them are candidates now; retire "
+            f"{id} disagrees with {some(against)}: all of them are candidates now; retire "
             "what is wrong, or leave it to their effects",
             style="yellow",
         )
@@ -162,19 +165,18 @@ def restore(
     """
     principal, reason = answerable(principal), reason.strip() or "restored by hand"
     with existing(file, name) as store, store.batch():
-        changed, against = 0, dict[str, tuple[str, ...]]()
         meant = named(store, ids)
-        for id in meant:
-            before = _before(store, id)
-            if store.set_rule_status(before, [id], reason=reason, principal=principal):
-                changed += 1
-                against[id] = contest(store, id, principal=principal)
-        spoken = {id: others for id in meant if (others := _speakers(store, id))}
-        there = [store.rule(id) for id in meant]
+        why = {"reason": reason, "principal": principal}
+        back = {id for id in meant if store.set_rule_status(_before(store, id), [id], **why)}
+        against = contest_all(store, [id for id in meant if id in back], principal=principal)
+        known = {rule.id: rule for rule in store.rules()}
+        spoken = _speakers(known.values(), meant)
+    there = [known[id] for id in meant]
     active = {rule.id for rule in there if rule.status == "active"}
     for rule in there:
-        how = "restored" if rule.id in against else "was there already"
+        how = "restored" if rule.id in back else "was there already"
         note(f"{rule.id} {how}, {rule.status}: {rule.text}")
+    changed = len(back)
     note(f"{changed} restored")
     for id, rivals in against.items():
         _tell_contested(id, rivals)
@@ -184,17 +186,19 @@ def restore(
             if id in active
             else "a candidate is told only where what stands for it may not be"
         )
-        note(f"{id} is stood for by {', '.join(others)}: {told}", style="yellow")
+        note(f"{id} is stood for by {some(others)}: {told}", style="yellow")
     if json:
-        disputed = {id: rivals for id, rivals in against.items() if rivals}
-        facts = {"changed": changed, "spoken_for": spoken, "disagrees_with": disputed}
+        facts = {"changed": changed, "spoken_for": spoken, "disagrees_with": against}
         emit({"schema": "jitrl.rules.restore/1", **facts})
 
 
-def _speakers(store: SQLiteStore, id: str) -> list[str]:
-    """Ids of the rules that are told and stand for this one."""
-    told = (rule for rule in store.rules() if rule.status in ("candidate", "active"))
-    return [rule.id for rule in told if id in rule.parents]
+def _speakers(rules: Iterable[Rule], ids: Iterable[str]) -> dict[str, list[str]]:
+    """Those of ``ids`` that rules which are told stand for → ids of these."""
+    found = dict[str, list[str]]()
+    for rule in rules:
+        for parent in rule.parents if rule.status in ("candidate", "active") else ():
+            found.setdefault(parent, []).append(rule.id)
+    return {id: found[id] for id in ids if id in found}
 
 
 def _before(store: SQLiteStore, id: str) -> RuleStatus:

@@ -15,7 +15,7 @@ from jitrl.agents.rulebook.conflicts import disagreements
 from jitrl.agents.rulebook.meaning import by_meaning
 from jitrl.analysis.rulebook import GATES, Shown, shown
 from jitrl.cli.memory.options import FILE, NAME, check_scope, reading
-from jitrl.cli.rules.naming import named
+from jitrl.cli.rules.naming import named, some
 from jitrl.cli.rules.options import LANG, RULE, SCOPE, STATUS, SUCCESS
 from jitrl.cli.rules.words import LANGUAGES, Words
 from jitrl.cli.shared.listing import Listing, figures
@@ -98,7 +98,7 @@ def ls(
             str(of.effect.held),
             f"{of.counts.wins}/{of.counts.uses}",
             _obeyed(of, words),
-            *([", ".join(against.get(rule.id, ()))] if is_disputed else []),
+            *([some(against.get(rule.id, ()))] if is_disputed else []),
         )
     people().print(listed)
     note(words.effect.format(level=1 - GATES.alpha), style="dim")
@@ -143,9 +143,9 @@ def show(
     counts = seen.counts
     note(words.last.format(day=_day(counts.last_at)) if counts.last else words.never)
     if against:
-        note(words.against.format(ids=words.joint.join(against)), style="yellow")
+        note(words.against.format(ids=some(against, words.joint)), style="yellow")
     if tainted:
-        note(words.rests.format(keys=words.joint.join(tainted)), style="yellow")
+        note(words.rests.format(keys=some(tainted, words.joint)), style="yellow")
     note(words.origin.format(file=quote(file), id=id), style="dim")
 
 
@@ -166,7 +166,7 @@ def why(
     words = LANGUAGES[lang]
     _tell_what(found, words)
     if found.parents:
-        note(words.stands.format(ids=words.joint.join(found.parents)))
+        note(words.stands.format(ids=some(found.parents, words.joint)))
     for contrast in contrasts:
         scored = [
             f"{key} ({score:.2g})"
@@ -177,8 +177,8 @@ def why(
             words.round.format(
                 round=contrast.round,
                 task=contrast.task,
-                good=words.joint.join(good),
-                bad=words.joint.join(bad) or words.no_bad,
+                good=some(good, words.joint),
+                bad=some(bad, words.joint) or words.no_bad,
             )
         )
     before = ""
@@ -189,7 +189,7 @@ def why(
         about = {"version": change.version, "day": _day(change.at), "what": what, "by": by}
         note(words.change.format(reason=change.reason or words.no_reason, **about))
     if tainted:
-        note(words.rests.format(keys=words.joint.join(tainted)), style="yellow")
+        note(words.rests.format(keys=some(tainted, words.joint)), style="yellow")
     if contrasts:
         note(words.attempt.format(file=quote(file)), style="dim")
 
@@ -237,7 +237,7 @@ def _tell_what(rule: Rule, words: Words) -> None:
             by=words.by.get(author, author),
             kind=rule.kind or words.any_kind,
             scope=rule.scope or "-",
-            words=words.joint.join(rule.entities) or words.any_goal,
+            words=some(rule.entities, words.joint) or words.any_goal,
         )
     )
 

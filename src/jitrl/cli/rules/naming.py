@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from jitrl.errors import InputError
 from jitrl.stores.sqlite import SQLiteStore
 
 _FEW = 4
+_MOST = 20  # names in a line
 
 
 def named(store: SQLiteStore, ids: Iterable[str]) -> list[str]:
@@ -20,6 +21,12 @@ def named(store: SQLiteStore, ids: Iterable[str]) -> list[str]:
     """
     known = {rule.id: rule.text for rule in store.rules()}
     return list(dict.fromkeys(_id(id.strip(), known) for id in ids))
+
+
+def some(names: Sequence[str], joint: str = ", ") -> str:
+    """Names as a line shows them: some, and how many more."""
+    more = f" … +{len(names) - _MOST}" if len(names) > _MOST else ""
+    return joint.join(names[:_MOST]) + more
 
 
 def _id(given: str, known: dict[str, str]) -> str:

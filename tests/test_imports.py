@@ -54,6 +54,7 @@ MAY_CATCH_ALL = {
     "run/experiment.py",
     "integrations/guided.py",
     "service/calls.py",
+    "service/episodes.py",
     "service/running.py",
     "service/lane.py",
 }

@@ -157,7 +157,7 @@ def test_an_answer_that_was_lost_on_its_way_is_asked_for_again_and_is_one_step(a
 
         def handle_request(self, request):
             answer = way.handle_request(request)
-            if request.url.path.endswith("/decide"):
+            if request.url.path.endswith(("/decide", "/steps", "/took")):
                 self.asked += 1
                 if self.asked % 2:
                     raise httpx.ReadError("lost")
@@ -166,5 +166,8 @@ def test_an_answer_that_was_lost_on_its_way_is_asked_for_again_and_is_one_step(a
     with opened(place, Forgetful()) as client, client.episode("t", key="k") as episode:
         for number in range(3):
             assert episode.decide(f"page {number}", YES_NO).step == number
-        episode.close()
+            episode.took("no")
+            episode.reward(0.25)
+        episode.outcome(0.0)
     assert ask("GET", "/v1/episodes/k").json()["steps"] == 3
+    assert sum(row["reward"] for row in ask("GET", "/v1/memory").json()["rows"]) == 0.75

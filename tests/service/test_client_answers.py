@@ -62,7 +62,7 @@ def served(*faults):
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("say", ["took", "reward"])
 def test_what_is_said_of_a_step_and_not_heard_fails_no_agent_and_loses_the_run(fault, say):
-    with served(fault) as (client, asked), client.episode("t", key="k") as episode:
+    with served(fault, fault) as (client, asked), client.episode("t", key="k") as episode:
         assert episode.decide("page", YES_NO).action == "no"
         getattr(episode, say)("yes" if say == "took" else 1.0)
         assert episode.is_lost

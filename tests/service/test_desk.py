@@ -122,6 +122,27 @@ def test_an_episode_that_nobody_asks_for_is_closed_as_truncated(tmp_path):
         assert desk.episodes.outcome("k", True, basis="test", is_trusted=True).rows == 1
 
 
+class Broken(EnvironmentRewards):
+    """A judge with a fault of its own, at runs whose key begins with `bad`."""
+
+    def judge(self, episode):
+        if episode.key.startswith("bad"):
+            raise ZeroDivisionError("a fault of the judge")
+        return super().judge(episode)
+
+
+def test_a_judge_that_breaks_at_one_idle_run_keeps_no_other_open(tmp_path, caplog):
+    with Desk(tmp_path / "a.db") as desk:
+        for key in ("bad0", "good", "bad1", "last"):
+            desk.episodes.start("t", key=key)
+            desk.episodes.decide(key, "page", YES_NO)
+        works, desk.memory.agent.evaluator = desk.memory.agent.evaluator, Broken()
+        assert desk.episodes.sweep(0.0) == ["good", "last"]
+        assert "a fault of the judge" in caplog.text
+        desk.memory.agent.evaluator = works
+        assert desk.episodes.sweep(0.0) == ["bad0", "bad1"]
+
+
 def test_what_runs_when_a_desk_is_closed_is_kept_as_truncated(tmp_path):
     with Desk(tmp_path / "a.db", limits=Limits(deadline=30.0)) as desk:
         desk.episodes.start("t", key="k")

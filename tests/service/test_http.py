@@ -87,6 +87,25 @@ def test_an_outcome_with_an_idempotency_key_is_done_once(ask):
     assert is_problem(ask("POST", path, second, headers={"Idempotency-Key": "1"}), 409)
 
 
+@pytest.mark.parametrize("may", ["report:self", "report:trusted"])
+def test_a_reward_with_an_idempotency_key_is_counted_once_as_long_as_the_run_goes_on(ask, may):
+    ask("POST", "/v1/episodes", START)
+    ask("POST", "/v1/episodes/k/decide", STEP)
+    how = {"may": ("read", "decide", may), "headers": {"Idempotency-Key": "1"}}
+    path, half = "/v1/episodes/k/steps", {"reward": 0.5, "step": 0}
+    first = ask("POST", path, half, **how)
+    ask("POST", "/v1/episodes/k/decide", STEP)
+    again = ask("POST", path, half, **how)
+    assert (first.status_code, again.status_code, again.json()["steps"]) == (200, 200, 2)
+    other = ask("POST", path, {"reward": 0.25, "step": 0}, **how)
+    assert is_problem(other, 409)
+    assert "take another one" in other.json()["detail"]
+    said = {"value": 0.0, "basis": "test" if may == "report:trusted" else "agent_self_report"}
+    ask("POST", "/v1/episodes/k/outcomes", said, **how)
+    assert sum(row["reward"] for row in ask("GET", "/v1/memory").json()["rows"]) == 0.5
+    assert is_problem(ask("POST", path, half, **how), 409)
+
+
 def test_an_outcome_is_withdrawn(ask):
     ask.live("k")
     withdrawn = ask("POST", "/v1/episodes/k/outcomes", {"value": None, "basis": "test"}).json()

@@ -1,9 +1,15 @@
 """The memory as an MCP server, asked by the protocol's own client: in process and as a command."""
 
+import json
 import os
+import signal
+import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -20,6 +26,7 @@ served = pytest.importorskip("jitrl.service.mcp")
 
 TASK = "find the reviews"
 PATIENT = Limits(deadline=60.0)
+WHO = {"name": "by hand", "version": "0"}
 
 
 async def said(client: Any, tool: str, **given: Any) -> dict[str, Any]:
@@ -133,5 +140,66 @@ def test_an_episode_that_runs_when_the_client_leaves_is_kept(tmp_path: Path) -> 
             return key
 
     key = anyio.run(run)
+    with jitrl.open(file) as memory:
+        assert memory.store.episode(key).status == "truncated"
+
+
+@contextmanager
+def running(file: Path) -> Iterator[tuple["subprocess.Popen[bytes]", IO[bytes], IO[bytes]]]:
+    """The command, with what goes in and comes out; it is ended at the end."""
+    started = command(file)
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    process = subprocess.Popen([started.command, *started.args], env=started.env, **pipes)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    hung = threading.Timer(60.0, process.kill)  # so that what waits for an answer fails
+    hung.start()
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": WHO}
+    try:
+        answered(process.stdin, process.stdout, "initialize", about)
+        process.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        yield process, process.stdin, process.stdout
+    finally:
+        hung.cancel()
+        process.kill()
+        process.stdin.close()
+        process.stdout.close()
+        process.wait()
+
+
+def answered(into: IO[bytes], out: IO[bytes], method: str, given: object) -> dict[str, Any]:
+    """The answer to a message that is written by hand, as no client writes some of them."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
+    into.write(json.dumps(message).encode() + b"\n")
+    into.flush()
+    answer: dict[str, Any] = json.loads(out.readline())["result"]
+    return answer
+
+
+def asked(into: IO[bytes], out: IO[bytes], tool: str, **given: Any) -> dict[str, Any]:
+    found = answered(into, out, "tools/call", {"name": tool, "arguments": given})
+    content: dict[str, Any] = found["structuredContent"]
+    return content
+
+
+def test_half_of_a_character_and_a_line_that_is_no_json_leave_no_call_unanswered(
+    tmp_path: Path,
+) -> None:
+    with running(tmp_path / "memory.db") as (_, into, out):
+        into.write(b'{"half": \n\n\xff\n')
+        key = asked(into, out, "start", task="cut here \ud83d", key="whole \U0001f642")["episode"]
+        assert key == "whole \U0001f642"
+        advice = asked(into, out, "advise", episode=key, state="s", candidates=["a \udc00", "b"])
+        assert sorted(c["action"] for c in advice["candidates"]) == ["a \ufffd", "b"]
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_run_is_kept_when_a_signal_ends_the_server(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "memory.db"
+    with running(file) as (process, into, out):
+        key = str(asked(into, out, "start", task="t")["episode"])
+        asked(into, out, "advise", episode=key, state="home", candidates=["A", "B"])
+        process.send_signal(getattr(signal, name))
+        assert process.wait(60) == (130 if name == "SIGINT" else -signal.SIGTERM)
     with jitrl.open(file) as memory:
         assert memory.store.episode(key).status == "truncated"

@@ -47,6 +47,15 @@ def test_a_run_that_a_service_left_is_deleted_and_others_go_on(tmp_path, capsys,
         assert (len(desk.episodes), desk.episodes.find("another").steps) == (1, 1)
 
 
+def test_a_run_that_was_rewarded_under_a_key_with_the_name_is_deleted(tmp_path, capsys):
+    with opened(tmp_path) as desk:
+        run(desk, "hers")
+        desk.episodes.reward("hers", 1.0, once=f"client/{NAME}")
+    code, (cleaned,) = purge(tmp_path, capsys, f"text={NAME}")
+    assert (code, cleaned["state"]) == (0, "deleted")
+    assert NAME.encode() not in texts(tmp_path)
+
+
 def test_a_run_that_is_torn_within_the_name_is_found(tmp_path, capsys):
     with opened(tmp_path) as desk:
         run(desk, "hers", f"{NAME} is here")

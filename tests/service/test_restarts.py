@@ -13,7 +13,7 @@ import pytest
 from jitrl.errors import StoreError
 from jitrl.ports import Receipt
 from jitrl.service.desk import Desk, Limits
-from jitrl.service.errors import Conflict
+from jitrl.service.errors import Conflict, Reused
 from jitrl.service.once import Once
 from jitrl.stores.running import RunningJournal
 
@@ -298,6 +298,22 @@ def test_a_report_that_a_kill_left_unanswered_counts_its_rewards_when_it_is_said
         assert desk.outcome("k", 0.25, principal="agent", once="1") == again
         desk.outcome("k", 0.25, principal="agent", once="2")  # a correction is the whole
         assert desk.memory.store.episode("k").outcome.value == 0.25
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_a_reward_said_again_after_a_restart_under_its_key_is_counted_once(tmp_path, is_trusted):
+    with opened(tmp_path) as desk:
+        desk.episodes.start("t", key="k", principal="agent")
+        for page in ("0", "1"):
+            desk.episodes.decide("k", page, YES_NO)
+        desk.episodes.reward("k", 0.5, step=1, is_trusted=is_trusted, once="1")
+    with opened(tmp_path) as desk:
+        desk.episodes.reward("k", 0.5, step=1, is_trusted=is_trusted, once="1")
+        with pytest.raises(Reused):
+            desk.episodes.reward("k", 0.25, step=1, is_trusted=is_trusted, once="1")
+        desk.episodes.reward("k", 0.25, step=1, is_trusted=is_trusted, once="2")
+        desk.outcome("k", 0.0, principal="agent", is_trusted=is_trusted)
+        assert sum(row.reward for row in desk.rows()) == 0.75
 
 
 def blocked(file):

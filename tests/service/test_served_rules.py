@@ -361,6 +361,20 @@ def test_a_model_that_writes_rules_slowly_keeps_no_outcome_and_no_decision_waiti
         until(lambda: texts(desk) == [COMPARED])  # it was owed
 
 
+def test_a_model_that_hangs_while_it_writes_rules_keeps_no_end_waiting_and_they_stay_owed(tmp_path):
+    with opened(tmp_path, replace_rules(attempts=4, scores=False)) as desk:
+        learning, slow = desk.memory.book.learning, Slow()
+        learning.distiller = replace(learning.distiller, writer=slow)
+        lived(desk, 4)
+        assert slow.is_asked.wait(60.0)
+        began = time.monotonic()
+    took = time.monotonic() - began
+    with opened(tmp_path, replace_rules(attempts=4, scores=False)) as desk:
+        until(lambda: texts(desk) == [COMPARED])
+    slow.gate.set()
+    assert took < 30.0  # of the 60 s that it hangs
+
+
 # --- shown ---------------------------------------------------------------------------------------
 
 

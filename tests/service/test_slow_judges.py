@@ -189,6 +189,36 @@ def test_reports_by_tools_are_bounded_alike_and_other_tools_go_on(place, judge):
     assert not ended.is_error
 
 
+def test_a_server_of_tools_alone_judges_so_many_at_once_and_its_other_tools_go_on(tmp_path, judge):
+    mcp = pytest.importorskip("mcp")
+    from jitrl.service.adviser import Adviser
+    from jitrl.service.mcp import server
+
+    async def run(desk):
+        async with mcp.Client(server(Adviser(desk))) as client:
+            for n in range(17):
+                await client.call_tool("start", {"task": "t", "key": f"slow{n}"})
+            ends = [
+                asyncio.create_task(
+                    client.call_tool("report", {"episode": f"slow{n}", "outcome": True})
+                )
+                for n in range(17)
+            ]
+            for _ in range(16):
+                assert await asyncio.to_thread(judge.asked.acquire, timeout=SOON)
+            one_more = await asyncio.to_thread(judge.asked.acquire, timeout=0.3)
+            begun = await asyncio.wait_for(client.call_tool("start", {"task": "t"}), SOON)
+            judge.may.set()
+            return one_more, begun, [await end for end in ends]
+
+    with Desk(tmp_path / "a.db") as desk:
+        desk.memory.agent.evaluator = judge
+        one_more, begun, ended = asyncio.run(run(desk))
+    assert not one_more
+    assert not begun.is_error
+    assert not any(end.is_error for end in ended)
+
+
 def test_while_one_run_is_judged_idle_ones_are_closed_and_lessons_are_fitted(
     tmp_path, judge, caplog
 ):

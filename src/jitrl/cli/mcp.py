@@ -37,8 +37,10 @@ def mcp(
     from jitrl.service.adviser import Adviser
     from jitrl.service.desk import Desk
     from jitrl.service.mcp import server
+    from jitrl.service.mcp_input import mended
     from jitrl.service.seats import Limits
 
     limits = Limits(deadline=deadline / 1e3)
-    with Desk(file, settings.memory, memory=name, model=settings, limits=limits) as desk:
+    opened = Desk(file, settings.memory, memory=name, model=settings, limits=limits)
+    with mended(), opened as desk:
         server(Adviser(desk, scope=scope, principal=principal)).run()

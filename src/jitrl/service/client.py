@@ -8,6 +8,7 @@ is decided alike and nothing is learned from it.
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Collection, Mapping
 from types import TracebackType
@@ -313,14 +314,16 @@ class RemoteEpisode:
 
     def reward(self, value: float) -> None:
         """Reward of the step just decided. Errors as ``decide``."""
-        self._say("steps", {"reward": value})
+        self._say("steps", {"reward": value}, {"Idempotency-Key": os.urandom(8).hex()})
 
-    def _say(self, what: str, body: dict[str, Any]) -> None:
+    def _say(
+        self, what: str, body: dict[str, Any], headers: Mapping[str, str] | None = None
+    ) -> None:
         """Say something of the step just decided; where it is not heard, the step is lost."""
         if not self.is_lost:
-            path = f"/v1/episodes/{self.id}/{what}"
+            path, said = f"/v1/episodes/{self.id}/{what}", body | {"step": self._step - 1}
             try:
-                self._client._post(path, body | {"step": self._step - 1}, Seat)
+                self._client._post(path, said, Seat, tries=_TRIES, headers=headers)
             except Unreachable as error:
                 self._lose(error)
 

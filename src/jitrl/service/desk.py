@@ -36,6 +36,8 @@ from jitrl.stores.running import RunningJournal, folder_beside
 from jitrl.stores.said import file_beside
 from jitrl.types import Basis, EpisodeStatus, Row, RowStatus, Rule, RuleStatus
 
+_PATIENCE = 5.0  # seconds that the end waits for rules being written; else they stay owed
+
 
 class Desk:
     """One memory file, for any number of callers in threads.
@@ -74,7 +76,7 @@ class Desk:
                 journal = undo.enter_context(closing(RunningJournal(folder_beside(path))))
             self.episodes = Episodes(self.memory, self.lookup, self.limits, journal)
             self._teacher = Lane("jitrl-teach", 1)
-            undo.callback(self._teacher.close)
+            undo.callback(self._teacher.close, _PATIENCE)
             self.memory.teaching = self._teach
             if (book := self.memory.book) is not None:  # what was owed is learned meanwhile
                 book.waits = False

@@ -11,7 +11,7 @@ from functools import partial
 
 from jitrl import given
 from jitrl.api import JitRL
-from jitrl.errors import InputError, JitRLError
+from jitrl.errors import InputError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
 from jitrl.service import ahead
@@ -222,7 +222,13 @@ class Episodes:
         return call.result(self.limits.deadline)
 
     def reward(
-        self, key: str, value: float, *, step: int | None = None, is_trusted: bool = False
+        self,
+        key: str,
+        value: float,
+        *,
+        step: int | None = None,
+        is_trusted: bool = False,
+        once: str = "",
     ) -> Seat:
         """Reward the step just decided.
 
@@ -231,16 +237,18 @@ class Episodes:
 
         Args:
             step: Number of the step just decided, to make sure that both sides mean the same.
+            once: Idempotency key: the same reward with the same key is counted once.
 
         Raises:
             InputError: If the value cannot be used, or nothing was decided yet.
+            Reused: If another reward came with that key.
             Unknown, Conflict: As ``decide``.
         """
         running = self._must_run(key)
         value = given.number(value, "reward")
         with running.lock:
             running.drain()
-            running.reward(value, is_trusted, step)
+            running.reward(value, is_trusted, step, once)
         return running.seat()
 
     def took(self, key: str, action: str, *, step: int | None = None) -> Seat:
@@ -357,7 +365,7 @@ class Episodes:
             try:
                 self._finish(running, None, "truncated")
                 closed.append(running.episode.key)
-            except JitRLError:
+            except Exception:  # noqa: BLE001 - a judge may raise anything, and others are to be closed
                 _log.exception("sweep failed key=%s", running.episode.key)
         return closed
 

@@ -28,3 +28,6 @@ class Full(StoreError):
 
 class Reused(Conflict):
     """An idempotency key came with something else before."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"something else was said with idempotency key {key!r}; take another one")

@@ -47,7 +47,8 @@ class Bodies:
         largest: Bytes it may have.
         seconds: It may take to arrive.
         refuse: How a request is answered that does not pass.
-        is_json: Whether what is sent below ``/v1/`` must say that it is JSON.
+        within: Beginning of the addresses for which it does so; what is sent below ``/v1/`` must
+            say that it is JSON, too.
     """
 
     def __init__(
@@ -57,14 +58,14 @@ class Bodies:
         largest: int,
         seconds: float,
         refuse: Callable[[int, str], Response] = problems.answer,
-        is_json: bool = True,
+        within: str = "/",
     ) -> None:
-        self._app, self._largest, self._seconds = app, largest, seconds
-        self._refuse, self._is_json = refuse, is_json
+        self._app, self._largest, self._seconds, self._within = app, largest, seconds, within
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 408, 413 or 415."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or not scope["path"].startswith(self._within):
             await self._app(scope, receive, send)
             return
         try:
@@ -78,7 +79,7 @@ class Bodies:
             detail = f"the body has more than {self._largest} bytes"
             await self._refuse(413, detail)(scope, receive, send)
             return
-        if body and self._is_json and scope["path"].startswith("/v1/") and not _is_json(scope):
+        if body and scope["path"].startswith("/v1/") and not _is_json(scope):
             detail = "the body must be JSON: Content-Type: application/json"
             await self._refuse(415, detail)(scope, receive, send)
             return

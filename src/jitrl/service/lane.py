@@ -120,14 +120,18 @@ class Lane:
             with self._turn:
                 self._held += 1
 
-    def close(self) -> None:
-        """Wait for the calls that run; those that wait are dropped. May be called twice."""
+    def close(self, patience: float | None = None) -> None:
+        """Wait for the calls that run; those that wait are dropped. May be called twice.
+
+        Args:
+            patience: Seconds to wait; ``None``: for as long as they run.
+        """
         with self._turn:
             self._is_over = True
             self._calls.clear()
             self._later.clear()
             self._turn.notify_all()
-            self._turn.wait_for(lambda: not self._running)
+            self._turn.wait_for(lambda: not self._running, patience)
 
     def _wake(self) -> None:
         """Have a thread look for a call, another one if all are held up."""

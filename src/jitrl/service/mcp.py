@@ -15,9 +15,9 @@ from jitrl.service.adviser import (
     Reported,
     Started,
 )
+from jitrl.service.judging import Judging
 
 try:
-    from anyio import to_thread
     from mcp.server.mcpserver import Context, MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import ToolAnnotations
@@ -45,20 +45,17 @@ _WRITES = ToolAnnotations(destructive_hint=False, open_world_hint=False)
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
-async def _in_thread(asked: Asked, call: Callable[[], T]) -> T:
-    return await to_thread.run_sync(call)
-
-
 def server(
     adviser: Adviser | Callable[[Asked], Adviser],
-    judged: Callable[[Asked, Callable[[], Reported]], Awaitable[Reported]] = _in_thread,
+    judged: Callable[[Asked, Callable[[], Reported]], Awaitable[Reported]] | None = None,
 ) -> MCPServer:
     """A server with the five tools; ``run()`` serves them on stdin and stdout.
 
     Args:
         adviser: Of all who ask, or finds that of a request.
-        judged: Runs what may judge an episode, and so take long.
+        judged: Runs what may judge an episode, and so take long; ``Judging`` if ``None``.
     """
+    judging = Judging()
 
     def of(asked: Asked) -> Adviser:
         return adviser if isinstance(adviser, Adviser) else adviser(asked)
@@ -151,7 +148,8 @@ def server(
     ) -> Reported:
         """End a run and say how it ended. Again for a run that is over: correct what you said."""
         try:
-            return await judged(asked, partial(of(asked).report, episode, outcome, status))
+            call = partial(of(asked).report, episode, outcome, status)
+            return await (judging(call) if judged is None else judged(asked, call))
         except JitRLError as error:
             raise ToolError(str(error)) from error
 

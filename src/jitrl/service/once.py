@@ -87,7 +87,7 @@ class Once:
         if found[0] == what:
             return kept
         if isinstance(kept, Receipt):
-            raise Reused(f"something else was said with idempotency key {key!r}; take another one")
+            raise Reused(key)
         return None  # that was never answered, so the key is free
 
     def _keep(self, key: str, what: bytes, came: Receipt | float) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -35,8 +36,12 @@ try:
     from fastapi import FastAPI, Request
     from fastapi.responses import JSONResponse, Response, StreamingResponse
     from starlette.concurrency import run_in_threadpool
+    from starlette.requests import ClientDisconnect
+    from starlette.types import Send
 except ImportError as error:
     raise MissingExtra("the proxy needs fastapi: pip install 'jitrl[server]'") from error
+
+_log = logging.getLogger(__name__)
 
 SELF_SAID: frozenset[Basis] = frozenset({"agent_self_report", "user_feedback", "llm_judge"})
 """Bases that any caller may give: those that are not trusted."""
@@ -56,10 +61,12 @@ _HOP = frozenset(
         "accept-encoding",
     }
 )
+_KEPT_BACK = _HOP - {"content-encoding"}  # of requests, which nobody decodes here
 _OWN = frozenset({"date", "server"})  # of answers; the server of the proxy writes them, too
 _COOKIE = "set-cookie"  # may come several times, and must not be joined
-_ARRIVAL = 60.0  # seconds for the body of a request
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_ARRIVAL = 60.0  # seconds for the body of an outcome
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # what no header may have
+_GONE = 499  # whoever asked hung up; nobody reads it
 
 
 def app(
@@ -80,7 +87,7 @@ def app(
         accept: Bases that callers may give for an outcome.
         idle: Seconds after which an episode is kept without an outcome.
         most: Episodes at once.
-        largest: Bytes of a request.
+        largest: Bytes of a request that may be decided; a larger one goes through as it comes.
         timeout: Seconds that the provider may take.
         transport: How the provider is reached, for tests.
 
@@ -93,7 +100,8 @@ def app(
     if unknown := sorted(set(accept) - set(BASES)):
         raise ConfigError(f"basis {unknown[0]!r} is not known; there are {', '.join(BASES)}")
     running = UnderWay(guide, idle=idle, most=most)
-    provider = httpx.AsyncClient(timeout=timeout, transport=transport)
+    limits = httpx.Limits()  # none: agents wait for their models side by side
+    provider = httpx.AsyncClient(timeout=timeout, transport=transport, limits=limits)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
@@ -103,24 +111,24 @@ def app(
 
     made = FastAPI(title="jitrl proxy", lifespan=life, docs_url=None, redoc_url=None)
 
-    async def sent(request: Request, body: bytes) -> httpx.Response:
+    async def sent(request: Request, body: bytes | AsyncIterator[bytes]) -> httpx.Response:
         headers = [
             (k, v.strip())  # a value that ends with blanks may not be sent
-            for k, v in request.headers.items()
-            if k not in _HOP and not k.startswith("x-jitrl-")
+            for k, v in request.headers.raw
+            if k.decode("latin-1") not in _KEPT_BACK and not k.startswith(b"x-jitrl-")
         ]
+        if not isinstance(body, bytes) and (length := request.headers.get("content-length")):
+            headers.append((b"content-length", length.encode()))
         raw = request.scope.get("raw_path") or request.url.path.encode()  # as it was sent
         path = raw.partition(b"?")[0].decode("ascii", "replace").removeprefix("/v1")
         address = f"{base}{path}" + (f"?{request.url.query}" if request.url.query else "")
         out = provider.build_request(request.method, address, headers=headers, content=body)
         return await provider.send(out, stream=True)
 
-    async def passed(request: Request, body: bytes) -> Response:
+    async def passed(request: Request, body: bytes | AsyncIterator[bytes]) -> Response:
         """The provider's answer as it comes."""
         answer = await sent(request, body)
-        made = StreamingResponse(
-            _bytes(answer), status_code=answer.status_code, headers=_headers(answer)
-        )
+        made = _Passed(_bytes(answer), status_code=answer.status_code, headers=_headers(answer))
         for cookie in answer.headers.get_list(_COOKIE):
             made.headers.append(_COOKIE, cookie)
         return made
@@ -140,13 +148,11 @@ def app(
 
     async def decided(request: Request, interface: Interface) -> Response:
         """An answer whose choice of a tool is decided."""
-        body = await request.body()
         key = unquote(request.headers.get("x-jitrl-episode", ""))
-        asked = _object(body)
-        if not key or asked is None or not interface.is_open(asked):
+        body = await _read(request, largest) if key else _coming(request)
+        asked = _object(body) if isinstance(body, bytes) else None
+        if not isinstance(body, bytes) or asked is None or not interface.is_open(asked):
             return await passed(request, body)
-        if not _is_text(body, asked):
-            return _problem(400, "the request has half of a surrogate pair, which is no text")
         shown, episode = asked, None
         if guide.memory.book is not None and interface.takes_notes(asked):
             # Rules stand in the request, so the episode begins before it is sent.
@@ -156,14 +162,16 @@ def app(
                     early.notes, lambda: interface.asked(asked, early.seen)
                 )
                 shown = interface.told(asked, notes) if notes else asked
-        answer = await sent(request, _written(interface.whole(shown)))
+        whole = interface.whole(shown)
+        answer = await sent(request, body if whole == asked else _written(whole))
         raw = await answer.aread()
         first = _object(raw)
         if answer.status_code != 200 or first is None:
             return Response(raw, answer.status_code, _headers(answer))
         episode = episode or await begun(request, key, asked, interface)
         if isinstance(episode, InputError):
-            return _answered(first, asked, interface, {**_about(answer), "x-jitrl-degraded": "1"})
+            said = {**_about(answer), "x-jitrl-degraded": "1"}
+            return _answered(first, raw, asked, interface, said)
         choice = await run_in_threadpool(
             episode.choose, lambda: interface.turn(asked, first, episode.seen)
         )
@@ -179,12 +187,13 @@ def app(
             failed = bool(extra.failed)
         episode.note(lambda seen: interface.see(seen, asked, made_of))
         said = _about(answer)
-        if choice.decision.isascii():
+        if choice.decision.isascii() and choice.decision.isprintable():
             said["x-jitrl-decision"] = choice.decision
         said["x-jitrl-changed"] = str(int(made_of is not first))
         if failed:
             said["x-jitrl-degraded"] = "1"
-        return _answered(made_of, asked, interface, said)
+        given = raw if made_of is first else _written(made_of)
+        return _answered(made_of, given, asked, interface, said)
 
     @made.post("/v1/chat/completions")
     async def completions(request: Request) -> Response:
@@ -232,13 +241,19 @@ def app(
 
     @made.api_route("/v1/{path:path}", methods=methods)
     async def others(path: str, request: Request) -> Response:
-        return await passed(request, await request.body())
+        return await passed(request, _coming(request))
 
     @made.exception_handler(httpx.HTTPError)
     async def unanswered(_: Request, error: httpx.HTTPError) -> Response:
         return _problem(502, f"{base} does not answer: {type(error).__name__}: {error}")
 
-    made.add_middleware(Bodies, largest=largest, seconds=_ARRIVAL, refuse=_problem, is_json=False)
+    @made.exception_handler(ClientDisconnect)
+    async def left(_: Request, __: ClientDisconnect) -> Response:
+        return Response(status_code=_GONE)
+
+    made.add_middleware(
+        Bodies, largest=largest, seconds=_ARRIVAL, refuse=_problem, within="/jitrl/"
+    )
     return made
 
 
@@ -250,19 +265,34 @@ def _object(body: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _is_text(body: bytes, asked: Mapping[str, Any]) -> bool:
-    """Whether all that a body says is text, which half of a surrogate pair is not."""
-    if not _SURROGATE.search(body):
-        return True
-    try:
-        _written(asked)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _written(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
+    """JSON in ASCII, as there may be half of a surrogate pair in it, which no other form has."""
+    return json.dumps(value).encode()
+
+
+def _coming(request: Request) -> bytes | AsyncIterator[bytes]:
+    """The body of a request as it comes, if it has one."""
+    has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
+    return request.stream() if has_body else b""
+
+
+async def _read(request: Request, largest: int) -> bytes | AsyncIterator[bytes]:
+    """The body of a request; as it comes where it has more bytes than may be looked at."""
+    parts, size, coming = list[bytes](), 0, request.stream()
+    async for part in coming:
+        parts.append(part)
+        size += len(part)
+        if size > largest:
+            _log.warning("degraded: a request has more than %d bytes and goes through", largest)
+            return _chained(parts, coming)
+    return b"".join(parts)
+
+
+async def _chained(parts: list[bytes], rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part
+    async for part in rest:
+        yield part
 
 
 def _text(asked: Mapping[str, Any], interface: Interface) -> str:
@@ -275,7 +305,13 @@ def _text(asked: Mapping[str, Any], interface: Interface) -> str:
 
 
 def _headers(answer: httpx.Response) -> dict[str, str]:
-    return {k: v for k, v in answer.headers.items() if k not in _HOP | _OWN | {_COOKIE}}
+    """Headers of an answer, byte for byte; what came several times is joined."""
+    kept = dict[str, str]()
+    for raw_name, raw_value in answer.headers.raw:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        if name not in _HOP | _OWN | {_COOKIE} and not _CONTROL.search(value):
+            kept[name] = f"{kept[name]}, {value}" if name in kept else value
+    return kept
 
 
 def _about(answer: httpx.Response) -> dict[str, str]:
@@ -291,19 +327,33 @@ async def _bytes(answer: httpx.Response) -> AsyncIterator[bytes]:
         await asyncio.shield(answer.aclose())
 
 
+class _Passed(StreamingResponse):
+    """An answer as it comes; one that breaks off is broken off, so that nobody takes it for whole.
+
+    It is a subclass because what comes after the first byte is nobody else's to handle.
+    """
+
+    async def stream_response(self, send: Send) -> None:
+        """Send it on."""
+        try:
+            await super().stream_response(send)
+        except httpx.HTTPError as error:
+            _log.warning("the provider broke off its answer: %s: %s", type(error).__name__, error)
+
+
 def _answered(
     answer: Mapping[str, Any],
+    raw: bytes,
     asked: Mapping[str, Any],
     interface: Interface,
     headers: dict[str, str],
 ) -> Response:
-    """The answer whole, or as a stream if that was asked for and can be made of it."""
+    """The answer whole, as ``raw``, or as a stream if that was asked for and can be made of it."""
     if asked.get("stream"):
         with suppress(LookupError, TypeError, AttributeError):  # it is no answer that can be read
             text = interface.written(answer, asked)
             return Response(text, headers=headers, media_type="text/event-stream")
-    # In ASCII: a provider may have sent half of a surrogate pair, or a number that is not finite.
-    return Response(json.dumps(answer), headers=headers, media_type="application/json")
+    return Response(raw, headers=headers, media_type="application/json")
 
 
 def _problem(status: int, detail: str) -> Response:

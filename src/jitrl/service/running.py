@@ -17,7 +17,7 @@ from jitrl import given
 from jitrl.errors import JitRLError
 from jitrl.ports import Receipt
 from jitrl.service.calls import Answer, Call, Noted
-from jitrl.service.errors import Conflict, NotAllowed, ended
+from jitrl.service.errors import Conflict, NotAllowed, Reused, ended
 from jitrl.service.lived import ServedEpisode
 from jitrl.service.seats import Seat
 from jitrl.stores.running import Kept, RunningJournal
@@ -51,6 +51,7 @@ class Running:
         self._next, self._mark = len(episode.steps), threading.Lock()
         self._is_lossy = self._is_resumed = self._is_noted = False
         self._notes: dict[int, str] = {}  # step → rules as they were told
+        self._once: dict[str, tuple[int | None, float]] = {}  # idempotency key → reward
 
     def resume(self, kept: Kept) -> None:
         """Go on where a process that is gone was; if rules spoke in it, none does any more.
@@ -66,7 +67,7 @@ class Running:
                 self.episode.reward(value)
             self.episode.saw(number, kept.seen.get(number, ""))
         self.is_rewarded, self.is_said = bool(kept.rewards), bool(kept.said)
-        self.said, self._next = sum(kept.said), len(kept.steps)
+        self.said, self._next, self._once = sum(kept.said), len(kept.steps), kept.once
         self._is_lossy, self._is_resumed, self._is_noted = kept.is_torn, True, kept.is_noted
 
     def seat(self, *, is_new: bool = False) -> Seat:
@@ -271,26 +272,37 @@ class Running:
             episode.end(outcome, status, self.principal)
             return None
 
-    def reward(self, value: float, is_trusted: bool, step: int | None = None) -> None:
+    def reward(
+        self, value: float, is_trusted: bool, step: int | None = None, once: str = ""
+    ) -> None:
         """Reward the last step, or add to what the agent says of itself; the lock must be held.
+
+        Done once for each idempotency key ``once``, as long as the episode runs.
 
         Raises:
             InputError: If the sum is too large.
+            Reused: If something else was said under that key.
             Conflict, StoreError: As ``took``.
         """
+        if once in self._once:
+            if self._once[once] != (step, value):
+                raise Reused(once)
+            return
         self._check_last(step, f"reward({value!r})")
         key, last = self.episode.key, len(self.episode.steps) - 1
         if is_trusted:
             with self.episode.kept():
                 self.episode.reward(value)
                 if self._journal is not None:
-                    self._journal.reward(key, last, value)
+                    self._journal.reward(key, last, value, once, step)
             self.is_rewarded = True
-            return
-        said = given.total(self.said, value, "rewards of this episode")
-        if self._journal is not None:
-            self._journal.said(key, value)
-        self.said, self.is_said = said, True
+        else:
+            said = given.total(self.said, value, "rewards of this episode")
+            if self._journal is not None:
+                self._journal.said(key, value, once, step)
+            self.said, self.is_said = said, True
+        if once:
+            self._once[once] = step, value
 
     def _again(self, call: Call, taken: int) -> None:
         """Answer a call for a step that was taken if it asks the same, else refuse it."""

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import logging
 import sys
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import TypeVar
 
 from jitrl.service.access import Access
 from jitrl.service.desk import Desk
-from jitrl.service.errors import Full
+from jitrl.service.judging import MOST, PATIENCE, Judging, aside
 from jitrl.service.keys import Keys
 from jitrl.service.metrics import Metrics
 from jitrl.service.tenants import KEYS, Tenants
@@ -51,8 +50,8 @@ class Bounds:
     rate: float = 1000.0
     strangers: float = 100.0
     workers: int = 2
-    judges: int = 16
-    patience: float = 5.0
+    judges: int = MOST
+    patience: float = PATIENCE
     is_alone: bool = False
 
 
@@ -69,30 +68,17 @@ class Service:
         self.metrics = Metrics(tenants)
         self.pool = ThreadPoolExecutor(bounds.workers, "jitrl-serve")
         self.failed: list[str] | None = None
-        self._judges: dict[str, asyncio.Semaphore] = {}
+        self._judging: dict[str, Judging] = {}
 
     async def done(self, call: Callable[[], T]) -> T:
         """What ``call`` gives, run where waiting for a disk keeps nobody else waiting."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, call)
 
     async def judged(self, tenant: str, call: Callable[[], T]) -> T:
-        """What ``call`` gives, which may judge an episode: however slow, nothing else waits for it.
-
-        Raises:
-            Full: If too many of the tenant are being judged; nothing was done.
-        """
-        room = self._judges.setdefault(tenant, asyncio.Semaphore(self.bounds.judges))
-        try:
-            async with asyncio.timeout(self.bounds.patience):
-                await room.acquire()
-        except TimeoutError:
-            raise Full(
-                f"{self.bounds.judges} episodes are being judged, which is all that may at once; "
-                "end this one later"
-            ) from None
-        ended = asyncio.wrap_future(aside(call, "jitrl-judge"))
-        ended.add_done_callback(lambda _: room.release())
-        return await asyncio.shield(ended)  # it goes on if the caller hangs up
+        """What ``call`` gives, which may judge an episode of a tenant; errors as ``Judging``."""
+        bounds = self.bounds
+        judging = self._judging.setdefault(tenant, Judging(bounds.judges, bounds.patience))
+        return await judging(call)
 
     async def desk(self, tenant: str) -> Desk:
         """The desk of a tenant.
@@ -120,19 +106,3 @@ class Service:
                 if sweeping is not None and (error := sweeping.exception()) is not None:
                     _log.error("sweep failed", exc_info=error)
                 sweeping = aside(self.tenants.sweep, "jitrl-sweep")
-
-
-def aside(call: Callable[[], T], name: str) -> Future[T]:
-    """What ``call`` gives, run in a thread of its own, for which no process waits at its end."""
-    given: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            found = call()
-        except BaseException as error:  # noqa: BLE001 - handed on to who waits
-            given.set_exception(error)
-        else:
-            given.set_result(found)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
-    return given

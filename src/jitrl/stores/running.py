@@ -53,6 +53,7 @@ class Kept:
     Attributes:
         rewards: Step and value of each trusted reward, in the order they came.
         said: Each reward on the agent's own word.
+        once: Idempotency key → step that was named and value of the reward that came with it.
         is_torn: Whether a step is missing.
         is_noted: Whether rules spoke in it, told or held out.
         seen: Step → what the agent saw there, as it is kept.
@@ -67,6 +68,7 @@ class Kept:
     steps: list[Step] = field(default_factory=list)
     rewards: list[tuple[int, float]] = field(default_factory=list)
     said: list[float] = field(default_factory=list)
+    once: dict[str, tuple[int | None, float]] = field(default_factory=dict)
     is_torn: bool = False
     is_noted: bool = False
     seen: dict[int, str] = field(default_factory=dict)
@@ -162,21 +164,23 @@ class RunningJournal:
         """What the agent saw at a step."""
         self._append(key, ["seen", number, text])
 
-    def reward(self, key: str, step: int, value: float) -> None:
+    def reward(
+        self, key: str, step: int, value: float, once: str = "", named: int | None = None
+    ) -> None:
         """A step was rewarded.
 
-        Raises:
-            StoreError: If it cannot be written.
-        """
-        self._append(key, ["reward", step, value], must=True)
-
-    def said(self, key: str, value: float) -> None:
-        """The agent rewarded itself.
+        Args:
+            once: Idempotency key that it came with.
+            named: Step that was named with it.
 
         Raises:
             StoreError: If it cannot be written.
         """
-        self._append(key, ["said", value], must=True)
+        self._append(key, ["reward", step, value, once, named], must=True)
+
+    def said(self, key: str, value: float, once: str = "", named: int | None = None) -> None:
+        """The agent rewarded itself. Arguments and errors as ``reward``."""
+        self._append(key, ["said", value, once, named], must=True)
 
     def end(self, key: str) -> None:
         """The memory has the episode."""
@@ -264,8 +268,7 @@ def _holds(data: bytes, wanted: Wanted) -> bool:
         kept.key in wanted.episodes
         or kept.task in wanted.tasks
         or kept.principal in wanted.principals
-        or wanted.says(records[0])
-        or any(kind == "seen" and wanted.says(values) for kind, *values in records)
+        or any(kind != "step" and wanted.says(values) for kind, *values in records)
         or any(wanted.says(where, act, packing.unpack(made)) for _, where, act, made in steps)
     )
 
@@ -307,7 +310,9 @@ def _read(records: list[list[Any]]) -> Kept:
             decision = packing.build(packing.unpack(packed)[0])
             kept.steps[number:] = [Step(State(*where), action, decision)]
         elif kind == "reward":
-            kept.rewards.append((values[0], values[1]))
+            step, value, *asked = values
+            kept.rewards.append((step, value))
+            _named(kept, value, *asked)
         elif kind == "noted":
             kept.is_noted = True
         elif kind == "seen":
@@ -315,5 +320,13 @@ def _read(records: list[list[Any]]) -> Kept:
         elif kind == "lost":
             kept.is_torn = True
         else:
-            kept.said.append(values[0])
+            value, *asked = values
+            kept.said.append(value)
+            _named(kept, value, *asked)
     return kept
+
+
+def _named(kept: Kept, value: float, once: str = "", step: int | None = None) -> None:
+    """A reward came with an idempotency key, if it did."""
+    if once:
+        kept.once[once] = step, value

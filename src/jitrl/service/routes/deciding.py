@@ -31,6 +31,16 @@ from jitrl.service.told_bodies import Ask, NotesOut
 from jitrl.types import State
 
 ID = Annotated[str, Path(pattern=EPISODE_ID, description="Id of an episode.")]
+Once = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[!-~]+$",
+        description="The same request with the same key is done once.",
+    ),
+]
 _WRITES = (400, 401, 403, 405, 408, 413, 415, 422, 429, 500, 503)
 
 
@@ -133,7 +143,7 @@ def router(service: "Service") -> APIRouter:
         responses=responses(*_WRITES, 404, 409),
         summary="Reward the step just decided.",
     )
-    async def reward(id: ID, body: Reward, caller: reporter) -> EpisodeOut:
+    async def reward(id: ID, body: Reward, caller: reporter, once: Once = None) -> EpisodeOut:
         desk = await service.desk(caller.tenant)
         add = partial(
             desk.episodes.reward,
@@ -141,6 +151,7 @@ def router(service: "Service") -> APIRouter:
             body.reward,
             step=body.step,
             is_trusted=caller.may("report:trusted"),
+            once=_once(caller, once),
         )
         return EpisodeOut.of(await service.done(add))
 
@@ -150,21 +161,7 @@ def router(service: "Service") -> APIRouter:
         responses=responses(*_WRITES, 404, 409),
         summary="Tell, correct or withdraw how an episode ended; one that runs is closed.",
     )
-    async def report(
-        id: ID,
-        body: Report,
-        caller: reporter,
-        once: Annotated[
-            str | None,
-            Header(
-                alias="Idempotency-Key",
-                min_length=1,
-                max_length=200,
-                pattern=r"^[!-~]+$",
-                description="The same report with the same key is done once.",
-            ),
-        ] = None,
-    ) -> ReceiptOut:
+    async def report(id: ID, body: Report, caller: reporter, once: Once = None) -> ReceiptOut:
         desk = await service.desk(caller.tenant)
         tell = partial(
             desk.outcome,
@@ -175,7 +172,7 @@ def router(service: "Service") -> APIRouter:
             told=body.told,
             principal=caller.name,
             is_trusted=caller.may("report:trusted"),
-            once="" if once is None else f"{caller.id}/{once}",
+            once=_once(caller, once),
         )
         receipt = await service.judged(caller.tenant, tell)
         metrics.outcomes.labels(caller.tenant, body.basis).inc()
@@ -194,6 +191,11 @@ def router(service: "Service") -> APIRouter:
         return _receipt(await service.judged(caller.tenant, end))
 
     return routes
+
+
+def _once(caller: Key, once: str | None) -> str:
+    """An idempotency key of a caller; "" if there is none."""
+    return "" if once is None else f"{caller.id}/{once}"
 
 
 def _state(given: str | Where) -> State:

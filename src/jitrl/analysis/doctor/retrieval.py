@@ -58,14 +58,15 @@ def single(case: Case) -> Finding:
 
 def width(case: Case) -> Finding:
     """Neighborhoods that are never full, where ``k`` says what full is, or hold half of all."""
-    given = [(c, held) for c, held in _reading(case) if c.known]
+    reading = _reading(case)
+    given = [(c, held) for c, held in reading if c.known]
     if len(given) < FEWEST_DECISIONS:
         return unknown(len(given))
     k = case.preset.retrieval.k
     rows = np.array([c.known for c, _ in given])
     cover = float(np.median([c.reached / held for c, held in given]))
     full = None if k is None else float((rows >= k).mean())
-    is_empty = len(given) < sum(1 for _ in _reading(case))
+    is_empty = len(given) < len(reading)
     is_wide = cover > WIDE and not is_empty
     return found(
         is_wide or full == 0.0,
@@ -151,13 +152,11 @@ def _reading(case: Case) -> list[tuple[Choice, int]]:
     """Decisions at which their scope held ``FEWEST_STATES``, and how many it held."""
     out = []
     for journal in case.journals if case.agent in SEARCHING else ():
-        first: dict[int, int] = {}
-        for state, version in zip(
-            journal.rows.state.tolist(), journal.rows.version.tolist(), strict=True
-        ):
-            first[state] = min(version, first.get(state, version))
+        order = np.lexsort((journal.rows.version, journal.rows.state))
+        known, at = np.unique(journal.rows.state[order], return_index=True)
+        first = journal.rows.version[order][at]
         by_scope: dict[str, list[int]] = {}
-        for state, version in first.items():
+        for state, version in zip(known.tolist(), first.tolist(), strict=True):
             by_scope.setdefault(journal.scopes[state], []).append(version)
         born = {scope: np.sort(versions) for scope, versions in by_scope.items()}
         for attempt in journal.attempts:

@@ -11,6 +11,8 @@ from typing import Any
 
 from jitrl.analysis.doctor.finding import Finding
 from jitrl.language import singular
+from jitrl.report.filling import Filling
+from jitrl.report.sized import sized
 
 _COMMAND = re.compile(r"\bjitrl [a-z]+ .+$")
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
@@ -100,10 +102,10 @@ def filled(template: str, numbers: Mapping[str, Any]) -> str:
         names = [name for _, name, _, _ in Formatter().parse(found[1]) if name]
         return "" if any(numbers.get(name) in (None, [], {}, "") for name in names) else found[1]
 
-    return singular(_Shown().vformat(_OPTIONAL.sub(part, template), (), numbers))
+    return _Shown().made(_OPTIONAL.sub(part, template), numbers, singular)
 
 
-class _Shown(Formatter):
+class _Shown(Filling):
     """Subclassed because this is how the standard library lets values be shown."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -111,9 +113,11 @@ class _Shown(Formatter):
             case None:
                 return "–"
             case {"mean": float(mean), "low": _, "high": _}:
-                return f"{mean:+.2f} {_ends(_interval(value))}".rstrip()
+                return f"{sized(mean, '+.2f')} {_ends(_interval(value))}".rstrip()
             case dict():
-                return ", ".join(f"{k} {self.format_field(v, '')}" for k, v in value.items())
+                return ", ".join(
+                    f"{self.keep(str(k))} {self.format_field(v, '')}" for k, v in value.items()
+                )
             case [float(low), float(high)] if format_spec == "band":
                 return f"{low:.2f}" if high - low < 0.005 else f"{low:.2f}–{high:.2f}"
             case [float(), float()]:
@@ -123,9 +127,11 @@ class _Shown(Formatter):
             case list() if format_spec == "ids":
                 return " ".join(map(str, value))
             case list():
-                return ", ".join(map(str, value))
-            case str() if format_spec == "sh":
-                return shlex.quote(value)
+                return ", ".join(self.keep(str(one)) for one in value)
+            case str():
+                return self.keep(shlex.quote(value) if format_spec == "sh" else value)
+            case float():
+                return sized(value, format_spec)
             case _:
                 return format(value, format_spec)
 
@@ -136,4 +142,4 @@ def _interval(numbers: Mapping[str, Any]) -> list[float] | None:
 
 
 def _ends(interval: list[float] | None) -> str:
-    return "" if interval is None else f"[{interval[0]:+.2f}, {interval[1]:+.2f}]"
+    return "" if interval is None else f"[{', '.join(sized(end, '+.2f') for end in interval)}]"

@@ -10,6 +10,7 @@ import numpy as np
 from jitrl.analysis.doctor.case import Case, Choice, Journal
 from jitrl.analysis.doctor.finding import Finding, found, unknown
 from jitrl.analysis.doctor.likeness import nearest
+from jitrl.core.rule import UpdateRule
 
 FEWEST_DECISIONS = 30
 """Below, "never" is no surprise: what happens one time in ten is missed in 1 of 24 samples."""
@@ -53,7 +54,8 @@ def single(case: Case) -> Finding:
                 tried += bool(actions[i] == 1)
     if poor < FEWEST_STATES:
         return unknown(poor)
-    return found(tried / poor > ONE_ACTION, poor, single=tried, share=tried / poor)
+    more = 2.0 * case.preset.rule.novelty or UpdateRule().novelty
+    return found(tried / poor > ONE_ACTION, poor, single=tried, share=tried / poor, more=more)
 
 
 def width(case: Case) -> Finding:
@@ -77,6 +79,7 @@ def width(case: Case) -> Finding:
         k=k,
         full=full,
         is_ever_empty=is_empty,
+        higher=round((1.0 + case.preset.retrieval.threshold) / 2.0, 2),
     )
 
 
@@ -125,7 +128,9 @@ def prior_wins(case: Case) -> Finding:
         return unknown(len(given))
     turned = sum(c.turned is not None for c in given)
     form = "" if any(c.push > 0.0 for c in given) else "silent"
-    return found(turned == 0, len(given), form, turned=turned, **_weights(given))
+    weights = _weights(given)
+    more = max(2.0 * case.preset.rule.beta, np.ceil(weights["spread"]) + 1.0)
+    return found(turned == 0, len(given), form, turned=turned, **weights, more=float(more))
 
 
 def prior_loses(case: Case) -> Finding:
@@ -134,7 +139,8 @@ def prior_loses(case: Case) -> Finding:
     if len(given) < FEWEST_DECISIONS:
         return unknown(len(given))
     share = sum(c.is_outweighed for c in given) / len(given)
-    return found(share >= ALWAYS, len(given), share=share, **_weights(given))
+    half = case.preset.rule.beta / 2.0
+    return found(share >= ALWAYS, len(given), share=share, **_weights(given), half=half)
 
 
 def _weights(given: Sequence[Choice]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from jitrl.report.filling import Filling
 from jitrl.report.sized import sized
 
 _COMMAND = re.compile(r"\bjitrl [a-z]+ .+$")
+_SETTING = re.compile(r'\bmemory\.([\w.]+) = (?:"(\w+)"|(null|\d+(?:\.\d+)?(?:e[-+]?\d+)?))')
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
 
 
@@ -30,6 +32,18 @@ class Ailment:
         """The command that the remedy ends with; "" if it is a sentence alone."""
         found = _COMMAND.search(self.remedy)
         return found[0] if found else ""
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The setting that it names, as ``jitrl.toml`` has it, and as an option of a command."""
+        found = _SETTING.search(self.remedy)
+        if found is None:
+            return ()
+        name, word, number = found.groups()
+        option = f"--set memory.{name}={word or number}"
+        if number == "null":  # which no TOML can say
+            return (option,)
+        return f"{name} = {number or json.dumps(word)}", option
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +80,7 @@ class Words:
     lacking: str
     absent: str
     copy: str
+    settings: str
     lists: str
     agree: str
     differ: Ailment

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 import jitrl as package
-from jitrl import config
+from jitrl import config, presets
 from jitrl.analysis.doctor import CHECKS, OF_RULES
 from jitrl.analysis.doctor.finding import Finding, found
 from jitrl.cli.doctor.command import LANGUAGES
@@ -84,6 +84,7 @@ def test_every_remedy_that_names_a_setting_has_lines_that_set_it(lang, tmp_path,
             merge(flags, option.split()[1:], "--set")
             given = config.load(flags)
             assert given != config.load({})
+            presets.load("default").changed(given.memory.rule, given.memory.retrieval)
             for line in in_file:
                 Path("jitrl.toml").write_text(f"[memory]\n{line}\n")
                 assert config.load({}) == given

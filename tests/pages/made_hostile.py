@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import jitrl
 from jitrl.core.sentences import rule_id
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Rule
+from jitrl.types import Episode, Rule, Scored, State, Transition, Unscored
 
 MARKUP = (
     "\"'><script>window.done=1</script><img src=x onerror=window.done=2>"
@@ -38,22 +38,31 @@ VIEWS = ("curve", "decisions", "episodes", "memory", "rules", "evaluator", "cost
 
 
 def hostile(path: Path) -> Path:
-    """Make the memory file: two episodes for each text, in which every name is that text."""
+    """Make the memory file: four episodes for each text, in which every name is that text."""
     with jitrl.open(path, rules={"attempts": 0}) as memory:
         memory.store.add_rules([_rule(text) for text in TEXTS.values()])
         for attempt in range(2):
             for name, text in TEXTS.items():
                 key = f"{text}/{attempt}"
                 with memory.episode(text, goal=text, scope=text, key=key) as episode:
-                    state = jitrl.State(text, context=text, place=text)
+                    state = State(text, context=text, place=text)
                     many = 498 if name == "markup" else 0
                     more = {f"{text} {n}": -float(n) for n in range(many)}
                     episode.notes(state, [text])
                     episode.decide(state, {text: 0.0, f"not {text}": 1.0, **more})
-                    episode.decide(jitrl.State(f"{text}!"), {text: 1e99, "b": -1e99})
+                    episode.decide(State(f"{text}!"), {text: 1e99, "b": -1e99})
                     score = 1e99 if name == "digits" else attempt
                     episode.finish(score, evaluator=text, principal=text)
         for text in TEXTS.values():
+            noted = {text: text, "score": 1.0}
+            steps = (Transition(State(text, text, text), text, reward=1.0),)
+            for judgment in (
+                Scored((1.0,), text, told=True, info=noted),
+                Unscored(text, text, info=noted),
+            ):
+                key = f"{text}/{type(judgment).__name__}"
+                episode = Episode(key, text, text, steps, agent=text, principal=text, info=noted)
+                memory.store.commit(episode, judgment, memory.agent.derive(episode, judgment))
             memory.quarantine(episodes=[f"{text}/0"], reason=text, principal=text)
     return path
 
@@ -82,6 +91,7 @@ def addresses(path: Path, *names: str) -> Iterator[str]:
     for text in (TEXTS[name] for name in names or TEXTS):
         key = f"{text}/1"
         asked += [("decision", {"id": f"{key}#0"}), ("episode", {"key": key})]
+        asked += [("episode", {"key": f"{text}/{how}"}) for how in ("Scored", "Unscored")]
         asked += [("row", {"id": rows[text]}), ("rule", {"id": rules[text]})]
         asked += [("memory", {"task": text, "scope": text}), ("episode", {"key": f"no {text}"})]
     for view, given in asked:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from made_hostile import VIEWS, addresses
@@ -225,13 +227,13 @@ def test_a_curve_follows_a_run_while_it_goes_on(chromium: Any, own_memory: Path)
 
 CUT = """() => [...document.querySelectorAll("main *, header *")].filter((e) => {
   const style = getComputedStyle(e);
-  const isApart = e.closest(".crumbs, .skip, svg, thead, input, select");
+  const isApart = e.closest(".crumbs, .where, .skip, svg, thead, input, select");
   if (isApart || !e.getClientRects().length) return false;
   const isCut = ["hidden", "clip"].includes(style.overflowX) && e.scrollWidth > e.clientWidth + 1;
   const isOut = e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .tabs");
   return isCut || isOut;
 }).map((e) => e.outerHTML.slice(0, 200))"""
-"""Elements whose text is cut off or runs out of the window; crumbs stand whole in the heading."""
+"""Elements whose text is cut off or leaves the window; crumbs stand whole elsewhere."""
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -257,6 +259,32 @@ def test_nothing_that_others_wrote_runs_is_cut_or_widens_a_page(
             if number <= len(VIEWS):
                 assert window.faults() == [], address
         assert {url for url in window.asked if not url.startswith(served.url + "/")} == set()
+    finally:
+        window.context.close()
+        served.close()
+
+
+def test_a_run_of_an_odd_name_widens_no_page_of_a_telephone(
+    chromium: Any, runs: Path, tmp_path: Path
+):
+    odd = "\u05d4\u05d7\u05d6\u05e8 <b>" + "W" * 150
+    shutil.copytree(runs / "static", tmp_path / "runs" / "static")
+    shutil.copytree(runs / "jitrl", tmp_path / "runs" / odd)
+    served = Served(tmp_path / "runs")
+    window = Seen(chromium, served, 390, "light", "en-US")
+    page = window.page
+    try:
+        for view in ("", "curve", "episodes", "cost", "doctor"):
+            window.go(f"/p/{quote(odd)}/{view}" if view else "/")
+            if view == "curve":
+                chart = page.locator("[data-chart] canvas").bounding_box()
+                page.mouse.move(chart["x"] + chart["width"] * 0.6, chart["y"] + 60)
+                page.locator(".tip").wait_for()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+            assert page.evaluate(CUT) == [], view
+        measured = page.locator(".checks td.text").first
+        assert measured.evaluate("(e) => getComputedStyle(e).textAlign") == "left"
+        assert window.wrong == []
     finally:
         window.context.close()
         served.close()

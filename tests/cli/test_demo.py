@@ -253,6 +253,7 @@ def followed(shop, task, proposer):
 def test_the_quick_demo_runs_with_the_real_model(jitrl):
     done = jitrl("demo", "--quick", "--json", "--out", "d")
     assert done.code == 0
+    assert re.search(r"of 6 tasks solved, about \d+ (s|min) left", done.err)
     assert done.data["schema"] == "jitrl.demo/2"
     assert done.data["shape"] == {"tasks": 6, "seeds": 1, "attempts": 4}
     assert Path("d/report.html").is_file()

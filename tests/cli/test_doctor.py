@@ -1,15 +1,18 @@
 import itertools
 import re
 import shlex
+from pathlib import Path
 from string import Formatter
 
 import pytest
 from rich.cells import cell_len
 
 import jitrl as package
+from jitrl import config, presets
 from jitrl.analysis.doctor import CHECKS, OF_RULES
 from jitrl.analysis.doctor.finding import Finding, found
 from jitrl.cli.doctor.command import LANGUAGES
+from jitrl.cli.shared.settings import merge
 from jitrl.report.ailments.words import ailment, filled
 
 GOOD = "names the order\namount is right\nno other change\ncustomer was told\n"
@@ -62,6 +65,44 @@ def test_every_remedy_is_a_command_that_runs_as_it_is_printed_or_a_sentence(jitr
                 done = jitrl(*shlex.split(remedy.command)[1:])
                 assert "my runs/a.db" in done.err, done.err  # all that is wrong is the file
                 assert "Usage" not in done.err
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_remedy_that_names_a_setting_has_lines_that_set_it(lang, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    named = []
+    for name, said in LANGUAGES[lang].checks.items():
+        for form in said.ailments:
+            some = dict.fromkeys((f for f in fields(said) if f.isidentifier()), 0.5)
+            some |= {"file": "a.db", "memory": "", "ids": [], "rows": []}
+            remedy = ailment(LANGUAGES[lang], name, Finding("finding", 1, some, form))
+            if "memory." not in remedy.remedy:
+                assert not remedy.settings
+                continue
+            *in_file, option = remedy.settings
+            flags = {}
+            merge(flags, option.split()[1:], "--set")
+            given = config.load(flags)
+            assert given != config.load({})
+            presets.load("default").changed(given.memory.rule, given.memory.retrieval)
+            for line in in_file:
+                Path("jitrl.toml").write_text(f"[memory]\n{line}\n")
+                assert config.load({}) == given
+                Path("jitrl.toml").unlink()
+            named.append(f"{name} {form}".strip())
+            assert in_file or named[-1] == "width never full"
+    assert len(named) == 10, named
+
+
+def test_settings_stand_below_the_table_to_be_copied(jitrl):
+    with package.open("m.db") as memory:
+        for i in range(60):
+            with memory.episode(f"t{i % 10}") as episode:
+                episode.decide(f"page {i % 10}", {"a": 0.0, "b": 0.0})
+                episode.finish(outcome=1)
+    err = jitrl("doctor", "m.db").err
+    lead = LANGUAGES["en"].settings
+    assert f"{lead}\n  holdout = 0.1\n  --set memory.holdout=0.1\n" in err
 
 
 def test_a_memory_without_findings_ends_with_0(jitrl, tmp_path):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from jitrl.cli.shared.progress import Bar, Lines
+from jitrl.cli.shared.progress import Bar, Lines, about
 
 SMALL = (
     *("--env", "toy", "--env-options", "tasks=6,size=2", "--model", "scripted"),
@@ -50,6 +50,21 @@ def test_of_the_lines_that_are_offered_one_is_said_every_thirty_seconds():
     assert said[3:] == ["end"]
 
 
+def test_the_time_left_is_told_at_the_pace_since_the_first_that_was_counted():
+    now = [0.0]
+    lines = Lines(clock=lambda: now[0])
+    assert lines.left(40, 100) is None  # played before
+    now[0] = 300.0
+    assert lines.left(50, 100) == 1500.0
+    assert lines.left(0, 4, "another") is None
+    assert [about(left) for left in (None, 0.9, 42.4, 1500.0)] == [
+        "",
+        "",
+        ", about 42 s left",
+        ", about 25 min left",
+    ]
+
+
 def test_without_a_terminal_each_arm_leaves_a_plain_line(jitrl):
     done = jitrl("compare", *SMALL, "--agents", "static,jitrl", "--out", "c")
     said = [line for line in done.err.splitlines() if " of 12 episodes" in line]
@@ -63,14 +78,15 @@ def test_without_a_terminal_each_arm_leaves_a_plain_line(jitrl):
 
 
 def test_without_a_terminal_a_bar_is_a_line_now_and_then_and_one_at_the_end():
-    for stays, left in ((True, ["30", "60", "90", "99"]), (False, ["30", "60", "90"])):
+    offered = [f"{done}, about {100 - done} s left" for done in (30, 60, 90)]
+    for stays, shown in ((True, [*offered, "99"]), (False, offered)):
         now, said = [0.0], []
         bar = Bar("x", stays=stays, lines=Lines(said.append, lambda now=now: now[0]))
         for second in range(100):
             now[0] = float(second)
             bar.show(f"{second}", second, 100)
         bar.end()
-        assert said == left
+        assert said == shown
 
 
 def test_an_error_at_the_start_stands_alone(tmp_path):

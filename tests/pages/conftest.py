@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from made_desk import desk
+from made_hostile import hostile
 from made_places import OPPOSITE, RULE
 
 from jitrl.envs.browser.chromium import installed
@@ -49,6 +50,12 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own_memory(tmp_path: Path) -> Path:
     """The same, for one test alone."""
     return desk(tmp_path / "support.db", episodes=24)
+
+
+@pytest.fixture(scope="session")
+def hostile_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory of texts that are to break pages; not to be changed."""
+    return hostile(tmp_path_factory.mktemp("hostile") / "hostile.db")
 
 
 @pytest.fixture(scope="session")

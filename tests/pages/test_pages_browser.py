@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from made_hostile import VIEWS, addresses
 from made_places import PLACES
 
 from jitrl.envs.browser.chromium import installed
@@ -217,6 +220,92 @@ def test_a_curve_follows_a_run_while_it_goes_on(chromium: Any, own_memory: Path)
         window.page.locator("p.note", has_text="29 episodes").first.wait_for()
         assert window.page.locator("[data-chart] canvas").count() == 1
         assert window.wrong == []
+    finally:
+        window.context.close()
+        served.close()
+
+
+CUT = """() => [...document.querySelectorAll("main *, header *")].filter((e) => {
+  const style = getComputedStyle(e);
+  const isApart = e.closest(".crumbs, .where, .skip, svg, thead, input, select");
+  if (isApart || !e.getClientRects().length) return false;
+  const isCut = ["hidden", "clip"].includes(style.overflowX) && e.scrollWidth > e.clientWidth + 1;
+  const isOut = e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .tabs");
+  return isCut || isOut;
+}).map((e) => e.outerHTML.slice(0, 200))"""
+"""Elements whose text is cut off or leaves the window; crumbs stand whole elsewhere."""
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_nothing_that_others_wrote_runs_is_cut_or_widens_a_page(
+    chromium: Any, hostile_memory: Path, look: str
+):
+    pytest.importorskip("axe_playwright_python")
+    served = Served(hostile_memory)
+    window = Seen(chromium, served, *LOOKS[look])
+    try:
+        for number, address in enumerate(
+            addresses(hostile_memory, "markup", "unbroken", "hebrew", "controls", "digits")
+        ):
+            window.wrong.clear()
+            window.go(address)
+            page = window.page
+            wrong = [said for said in window.wrong if "404" not in said]
+            assert wrong == [], address
+            assert page.evaluate("window.done") is None, address
+            assert page.locator("h1").is_visible(), address
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+            assert page.evaluate(CUT) == [], address
+            if number <= len(VIEWS):
+                assert window.faults() == [], address
+        assert {url for url in window.asked if not url.startswith(served.url + "/")} == set()
+    finally:
+        window.context.close()
+        served.close()
+
+
+def test_a_run_of_an_odd_name_widens_no_page_of_a_telephone(
+    chromium: Any, runs: Path, tmp_path: Path
+):
+    odd = "\u05d4\u05d7\u05d6\u05e8 <b>" + "W" * 150
+    shutil.copytree(runs / "static", tmp_path / "runs" / "static")
+    shutil.copytree(runs / "jitrl", tmp_path / "runs" / odd)
+    served = Served(tmp_path / "runs")
+    window = Seen(chromium, served, 390, "light", "en-US")
+    page = window.page
+    try:
+        for view in ("", "curve", "episodes", "cost", "doctor"):
+            window.go(f"/p/{quote(odd)}/{view}" if view else "/")
+            if view == "curve":
+                chart = page.locator("[data-chart] canvas").bounding_box()
+                page.mouse.move(chart["x"] + chart["width"] * 0.6, chart["y"] + 60)
+                page.locator(".tip").wait_for()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+            assert page.evaluate(CUT) == [], view
+        measured = page.locator(".checks td.text").first
+        assert measured.evaluate("(e) => getComputedStyle(e).textAlign") == "left"
+        assert window.wrong == []
+    finally:
+        window.context.close()
+        served.close()
+
+
+def test_a_page_of_odd_texts_is_used_by_keyboard_alone(chromium: Any, hostile_memory: Path):
+    served = Served(hostile_memory)
+    window = Seen(chromium, served, *LOOKS["telephone, dark, Chinese"])
+    try:
+        window.go(next(a for a in addresses(hostile_memory, "markup") if "/decision?" in a))
+        page = window.page
+        reached = set[str]()
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            reached.add(page.evaluate("document.activeElement.tagName"))
+            if page.evaluate("document.activeElement.matches('.folded > summary')"):
+                break
+        assert "A" in reached
+        page.keyboard.press("Enter")
+        page.locator("details.folded[open] table").first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     finally:
         window.context.close()
         served.close()

@@ -11,7 +11,7 @@ import pytest
 import jitrl
 from jitrl.analysis.bill import bill, extra
 from jitrl.analysis.compare import compare
-from jitrl.analysis.doctor import examine
+from jitrl.analysis.doctor import OF_RULES, examine
 from jitrl.analysis.doctor.load import load
 from jitrl.analysis.influence import influence
 from jitrl.analysis.recorded import calibration
@@ -294,10 +294,17 @@ def test_the_doctor_says_the_same_as_on_the_command_line(visit, runs):
     (case,) = load([runs / "jitrl", runs / "static"], Memory())
     words, number = LANGUAGES["en"], 0
     for name, finding in examine(case).items():
+        if finding.status == "unknown" and (case.has_rules or name not in OF_RULES):
+            title = words.checks[name].title
+            lead = words.lacking.rstrip(": ") if finding.n else words.absent.rstrip(": ")
+            rest = said[said.index(lead) :]
+            assert f"{title} (n = {finding.n})" in rest if finding.n else title in rest
         if finding.status == "finding":
             kind = ailment(words, name, finding)
             assert re.sub(r"\s+", " ", kind.claim) in said
             assert re.sub(r"\s+", " ", kind.remedy) in said
+            assert " ".join(kind.settings) in said
+            assert said.count(kind.command) == 2 or not kind.command
             number += 1
         if finding.status == "fine":
             assert re.sub(r"\s+", " ", evidence(words, name, finding)) in said

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -104,6 +105,14 @@ def test_stats_counts_and_warns_of_what_is_mixed(jitrl: Jitrl, file: Path) -> No
     assert data["unscored"] == {"no outcome": 1}
     assert [m["what"] for m in data["mixed"]] == ["told", "evaluator"]
     assert "warning: scope shop mixes told" in jitrl("stats", file).err
+
+
+def test_stats_counts_nothing_as_0(jitrl: Jitrl, tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "empty.db"):
+        pass
+    said = jitrl("stats", tmp_path / "empty.db").err
+    assert re.search(r"^unscored +0$", said, re.MULTILINE)
+    assert all(re.search(r"\S {2,}\S", line) for line in said.splitlines())
 
 
 def test_quarantine_and_restore_change_rows_and_episodes(jitrl: Jitrl, file: Path) -> None:

@@ -83,8 +83,9 @@ def read_record(
     raw: tuple[Any, ...],
     *,
     decisions: bool = True,
+    decided: bool = False,
 ) -> EpisodeRecord:
-    """Everything about one episode, or all but its decisions."""
+    """Everything about one episode, or all but its decisions, or but the steps without one."""
     (i, key, task, scope, status, agent, config, principal, holdout, started, finished) = raw[:11]
     info, quarantined = raw[11:]
     outcomes = _outcomes(db, i)
@@ -93,7 +94,7 @@ def read_record(
         key,
         task,
         scope,
-        _steps(db, reader, i, key, decisions),
+        _steps(db, reader, i, key, decisions, decided),
         status,
         outcomes[-1].outcome if outcomes else None,
         agent,
@@ -186,14 +187,20 @@ def _steps(
     episode_id: int,
     key: str,
     with_decisions: bool,
+    only_decided: bool,
 ) -> tuple[Transition, ...]:
+    packed = read_decisions(db, episode_id, key) if with_decisions else []
+    if only_decided and not any(packed):
+        return ()
     found = db.execute(
         """SELECT state_id, action, reward, next_state_id, novelty FROM step
         WHERE episode_id = ? ORDER BY step""",
         (episode_id,),
     ).fetchall()
+    if only_decided:
+        found = [step for step, p in zip(found, packed, strict=True) if p]
+        packed = [p for p in packed if p]
     reader.states(db, [i for s in found for i in (s[0], s[3])])
-    packed = read_decisions(db, episode_id, key) if with_decisions else []
     decisions = [p and packing.build(p) for p in packed] or [None] * len(found)
     return tuple(
         Transition(reader.state(state), action, decision, reward, reader.state(after), novelty)  # type: ignore[arg-type]

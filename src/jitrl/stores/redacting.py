@@ -203,10 +203,10 @@ class RedactingStore(SQLiteStore):
         return super().rule(self._rule_ids.get(id, id))
 
     def records(
-        self, *, scope: str | None = None, task: str | None = None
+        self, *, scope: str | None = None, task: str | None = None, decided: bool = False
     ) -> Iterator[EpisodeRecord]:
         """As ``SQLiteStore.records``."""
-        found = super().records(scope=scope, task=task)
+        found = super().records(scope=scope, task=task, decided=decided)
         return map(self._record, found) if self._is_read else found
 
     def rule_records(

@@ -255,15 +255,19 @@ class SQLiteStore(SQLiteRules):
         return (record.episode for record in self.records(scope=scope, task=task))
 
     def records(
-        self, *, scope: str | None = None, task: str | None = None
+        self, *, scope: str | None = None, task: str | None = None, decided: bool = False
     ) -> Iterator[EpisodeRecord]:
-        """Everything about each episode, in the order they were committed."""
+        """Everything about each episode, in the order they were committed.
+
+        Args:
+            decided: Of the steps only those that a decision is kept of, which is faster.
+        """
         after = 0
         while True:
             reader = stream.RowReader()
             with self._db.reading() as db:
                 page = reads.page_of_episodes(db, self._id, after, scope, task, _EPISODE_PAGE)
-                records = [reads.read_record(db, reader, raw) for raw in page]
+                records = [reads.read_record(db, reader, raw, decided=decided) for raw in page]
             if not page:
                 return
             yield from records

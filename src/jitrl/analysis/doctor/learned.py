@@ -56,6 +56,7 @@ def rounds(case: Case) -> Finding:
         tasks=tasks,
         brought=brought,
         repeats=repeats,
+        more=2 * option(case, "attempts"),
         **case.named(next(j.path for j in case.journals if j.book.contrasts)),
     )
 

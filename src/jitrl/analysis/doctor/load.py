@@ -21,6 +21,7 @@ from jitrl.core.rule import UpdateRule
 from jitrl.errors import InputError
 from jitrl.presets import Preset
 from jitrl.run import folder as folders
+from jitrl.stores import columns
 from jitrl.stores.place import nearest
 from jitrl.stores.records import EpisodeRecord
 from jitrl.stores.sqlite import SQLiteStore
@@ -136,7 +137,7 @@ def _journal(path: Path, name: str, rule: UpdateRule, seed: int | None) -> Journ
         played: dict[tuple[str, str], int] = {}
         attempts = tuple(
             _attempt(kept, rule, seed, played)
-            for kept in store.records()
+            for kept in store.records(decided=True)
             if seed is None or kept.episode.status != "aborted"  # a run plays those again
         )
         rows, states, scopes, owners = _rows(store)
@@ -214,20 +215,19 @@ def _rows(
     store: SQLiteStore,
 ) -> tuple[Rows, dict[int, State], dict[int, str], dict[int, str]]:
     """The active rows, the states and scopes they know, and whose each row ever was."""
-    active: dict[int, tuple[int, int, float, int, int]] = {}
-    actions, keys = dict[str, int](), dict[str, int]()
-    states, scopes, owners = dict[int, State](), dict[int, str](), dict[int, str]()
-    for change in store.changes(0):
-        for row in change.rows:
-            states[row.state_id], scopes[row.state_id] = row.state, row.scope
-            owners[row.id] = row.episode
-            if row.status == "active":
-                action = actions.setdefault(row.action, len(actions))
-                episode = keys.setdefault(row.episode, len(keys))
-                active[row.id] = (row.state_id, action, row.ret, row.version, episode)
-            else:
-                active.pop(row.id, None)
-    table = np.array(list(active.values()), float).reshape(-1, 5)
-    whole = table.T.astype(np.int64)
-    rows = Rows(whole[0], whole[1], table[:, 2].copy(), whole[3], whole[4], tuple(keys))
-    return rows, states, scopes, owners
+    read = columns.read(store)
+    state, action, ret, version, episode = list(zip(*read.active, strict=True)) or [()] * 5
+    actions, keys = _numbered(action), _numbered(episode)
+    rows = Rows(
+        np.array(state, np.int64),
+        np.array([actions[one] for one in action], np.int64),
+        np.array(ret, float),
+        np.array(version, np.int64),
+        np.array([keys[one] for one in episode], np.int64),
+        tuple(keys),
+    )
+    return rows, read.states, read.scopes, read.owners
+
+
+def _numbered(texts: Sequence[str]) -> dict[str, int]:
+    return {text: number for number, text in enumerate(dict.fromkeys(texts))}

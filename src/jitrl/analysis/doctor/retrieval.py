@@ -10,6 +10,7 @@ import numpy as np
 from jitrl.analysis.doctor.case import Case, Choice, Journal
 from jitrl.analysis.doctor.finding import Finding, found, unknown
 from jitrl.analysis.doctor.likeness import nearest
+from jitrl.core.rule import UpdateRule
 
 FEWEST_DECISIONS = 30
 """Below, "never" is no surprise: what happens one time in ten is missed in 1 of 24 samples."""
@@ -53,19 +54,21 @@ def single(case: Case) -> Finding:
                 tried += bool(actions[i] == 1)
     if poor < FEWEST_STATES:
         return unknown(poor)
-    return found(tried / poor > ONE_ACTION, poor, single=tried, share=tried / poor)
+    more = 2.0 * case.preset.rule.novelty or UpdateRule().novelty
+    return found(tried / poor > ONE_ACTION, poor, single=tried, share=tried / poor, more=more)
 
 
 def width(case: Case) -> Finding:
     """Neighborhoods that are never full, where ``k`` says what full is, or hold half of all."""
-    given = [(c, held) for c, held in _reading(case) if c.known]
+    reading = _reading(case)
+    given = [(c, held) for c, held in reading if c.known]
     if len(given) < FEWEST_DECISIONS:
         return unknown(len(given))
     k = case.preset.retrieval.k
     rows = np.array([c.known for c, _ in given])
     cover = float(np.median([c.reached / held for c, held in given]))
     full = None if k is None else float((rows >= k).mean())
-    is_empty = len(given) < sum(1 for _ in _reading(case))
+    is_empty = len(given) < len(reading)
     is_wide = cover > WIDE and not is_empty
     return found(
         is_wide or full == 0.0,
@@ -76,6 +79,7 @@ def width(case: Case) -> Finding:
         k=k,
         full=full,
         is_ever_empty=is_empty,
+        higher=round((1.0 + case.preset.retrieval.threshold) / 2.0, 2),
     )
 
 
@@ -124,7 +128,9 @@ def prior_wins(case: Case) -> Finding:
         return unknown(len(given))
     turned = sum(c.turned is not None for c in given)
     form = "" if any(c.push > 0.0 for c in given) else "silent"
-    return found(turned == 0, len(given), form, turned=turned, **_weights(given))
+    weights = _weights(given)
+    more = max(2.0 * case.preset.rule.beta, np.ceil(weights["spread"]) + 1.0)
+    return found(turned == 0, len(given), form, turned=turned, **weights, more=float(more))
 
 
 def prior_loses(case: Case) -> Finding:
@@ -133,7 +139,8 @@ def prior_loses(case: Case) -> Finding:
     if len(given) < FEWEST_DECISIONS:
         return unknown(len(given))
     share = sum(c.is_outweighed for c in given) / len(given)
-    return found(share >= ALWAYS, len(given), share=share, **_weights(given))
+    half = case.preset.rule.beta / 2.0
+    return found(share >= ALWAYS, len(given), share=share, **_weights(given), half=half)
 
 
 def _weights(given: Sequence[Choice]) -> dict[str, Any]:
@@ -151,13 +158,11 @@ def _reading(case: Case) -> list[tuple[Choice, int]]:
     """Decisions at which their scope held ``FEWEST_STATES``, and how many it held."""
     out = []
     for journal in case.journals if case.agent in SEARCHING else ():
-        first: dict[int, int] = {}
-        for state, version in zip(
-            journal.rows.state.tolist(), journal.rows.version.tolist(), strict=True
-        ):
-            first[state] = min(version, first.get(state, version))
+        order = np.lexsort((journal.rows.version, journal.rows.state))
+        known, at = np.unique(journal.rows.state[order], return_index=True)
+        first = journal.rows.version[order][at]
         by_scope: dict[str, list[int]] = {}
-        for state, version in first.items():
+        for state, version in zip(known.tolist(), first.tolist(), strict=True):
             by_scope.setdefault(journal.scopes[state], []).append(version)
         born = {scope: np.sort(versions) for scope, versions in by_scope.items()}
         for attempt in journal.attempts:

@@ -167,6 +167,7 @@ def obeyed(case: Case) -> Finding:
         "needless" if _rate(held) >= NEEDLESS else "",
         told=_rate(told),
         held=_rate(held),
+        gap=min(1.0, 2.0 * option(case, "gap")),
         **said(change),
     )
 

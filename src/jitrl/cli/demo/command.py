@@ -27,7 +27,7 @@ from jitrl.cli.demo.words import LANGUAGES, Words
 from jitrl.cli.explain import words as explain_words
 from jitrl.cli.explain.tables import explained
 from jitrl.cli.shared.output import JSON, emit, people
-from jitrl.cli.shared.progress import Lines, counting
+from jitrl.cli.shared.progress import Lines, about, counting
 from jitrl.presets import load
 from jitrl.report import grid, page
 from jitrl.report import terms as report_terms
@@ -152,6 +152,7 @@ def _watched(plan: demos.Plan, words: Words) -> Iterator[demos.Watch]:
         console=console,
     )
     lines = Lines()
+    done = dict.fromkeys(_ARMS, 0)
     rows = {arm: bars.add_task(arm, total=len(plan.tasks) * plan.attempts) for arm in _ARMS}
 
     def shown() -> Group:
@@ -175,16 +176,19 @@ def _watched(plan: demos.Plan, words: Words) -> Iterator[demos.Watch]:
             attempt.append(step.episode.info["score"])
             if arm in rows:
                 bars.update(rows[arm], completed=step.done)
+                done[arm] = step.done
             if console.is_terminal or arm not in rows:
                 return
             seconds = time.monotonic() - began
+            left = lines.left(sum(done.values()), len(rows) * step.total)
+            rest = about(left, words.rest)
             if len(attempt) == len(plan.tasks):
                 number, won = step.trial.attempt + 1, sum(attempt)
                 terms = {"attempt": number, "won": won, "tasks": len(attempt)}
-                lines.say(words.solved.format(seconds=seconds, arm=arm, **terms))
+                lines.say(words.solved.format(seconds=seconds, arm=arm, **terms) + rest)
             else:
                 terms = {"done": step.done, "total": step.total}
-                lines.offer(words.going.format(seconds=seconds, arm=arm, **terms))
+                lines.offer(words.going.format(seconds=seconds, arm=arm, **terms) + rest)
 
     if not console.is_terminal:
         yield moved

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jitrl.cli.shared.progress import LEFT
 from jitrl.report.words import Language
 from jitrl.study.demo import ARGMAX, JITRL, STATIC
 
@@ -23,6 +24,7 @@ class Words:
     attempt: str
     solved: str
     left: str
+    rest: tuple[str, str]
     result: str
     passed: str
     best: str
@@ -56,6 +58,7 @@ ENGLISH = Words(
     attempt="attempt",
     solved="{seconds:4.0f} s  {arm:<14} attempt {attempt}: {won:.0f} of {tasks} tasks solved",
     left="left",
+    rest=LEFT,
     result="Share of tasks solved, attempt by attempt",
     passed="pass@{k}",
     best="static, best so far",
@@ -90,6 +93,7 @@ CHINESE = Words(
     attempt="第几次",
     solved="{seconds:4.0f} 秒  {arm:<14} 第 {attempt} 次：{tasks} 个任务中完成 {won:.0f} 个",
     left="剩余",
+    rest=("，约剩 {:.0f} 秒", "，约剩 {:.0f} 分钟"),
     result="每次尝试完成任务的比例",
     passed="pass@{k}",
     best="static，至今最好",

@@ -152,12 +152,16 @@ def _show(case: Case, findings: Mapping[str, Finding], words: Words) -> None:
     ]
     if rows:
         console.print(_table(rows, words))
-    commands = dict.fromkeys(kind.command for *_, kind in rows if kind is not None)
-    if any(commands):
-        console.print(Text(words.copy, style="dim"))
-        for command in filter(None, commands):
-            console.print(Text(f"  {command}"), soft_wrap=True)
-        console.print()
+    kinds = [kind for *_, kind in rows if kind is not None]
+    for lead, lines in (
+        (words.copy, [kind.command for kind in kinds if kind.command]),
+        (words.settings, [line for kind in kinds for line in kind.settings]),
+    ):
+        if lines:
+            console.print(Text(lead, style="dim"))
+            for line in dict.fromkeys(lines):
+                console.print(Text(f"  {line}"), soft_wrap=True)
+            console.print()
     some = [f"{titles[name]} (n={of.n})" for name, of in unknown.items() if of.n]
     nothing = [titles[name] for name, of in unknown.items() if not of.n]
     for lead, named in ((words.lacking, some), (words.absent, nothing)):

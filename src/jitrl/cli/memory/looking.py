@@ -124,7 +124,7 @@ def stats(file: FILE, name: NAME = "default", json: JSON = False) -> None:
     shown = table("what", "number")
     for what, number in msgspec.to_builtins(found).items():
         if isinstance(number, dict):
-            number = ", ".join(f"{k or '-'} {n}" for k, n in number.items())
+            number = ", ".join(f"{k or '-'} {n}" for k, n in number.items()) or 0
         if what != "mixed":
             _add(shown, what.replace("_", " "), number)
     people().print(shown)

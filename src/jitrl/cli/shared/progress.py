@@ -42,16 +42,35 @@ class Lines:
     ) -> None:
         self._say, self._clock = say, clock
         self._due = clock() + EVERY
+        self._begun: dict[str, tuple[float, float]] = {}
 
     def offer(self, line: str) -> None:
         """Say it, if the last one was said long enough ago."""
         if self._clock() >= self._due:
             self.say(line)
 
+    def left(self, done: float, total: float, what: str = "") -> float | None:
+        """Seconds that the rest of ``what`` takes at the pace so far; ``None`` at first."""
+        now = self._clock()
+        began, before = self._begun.setdefault(what, (now, done))
+        if done <= before or now <= began:
+            return None
+        return (now - began) * (total - done) / (done - before)
+
     def say(self, line: str) -> None:
         """Say it in any case."""
         self._say(line)
         self._due = self._clock() + EVERY
+
+
+LEFT = (", about {:.0f} s left", ", about {:.0f} min left")
+
+
+def about(left: float | None, forms: tuple[str, str] = LEFT) -> str:
+    """How a plain line ends that says how long the rest takes, in seconds or in minutes."""
+    if left is None or left < 1.0:
+        return ""
+    return forms[0].format(left) if left < 100 else forms[1].format(left / 60)
 
 
 class Bar:
@@ -88,7 +107,7 @@ class Bar:
         """
         self._line = line
         if not people().is_terminal:
-            self._lines.offer(line)
+            self._lines.offer(line + about(self._lines.left(done, total)))
             return
         if self._row is None:
             self._row = self._bar.add_task(self._label, total=total, note=note)
@@ -193,7 +212,7 @@ def stages() -> Iterator[Callable[[str, float], None]]:
     def moved(stage: str, share: float) -> None:
         percent = int(100 * share)
         if not is_terminal:
-            lines.offer(f"{stage} {percent} %")
+            lines.offer(f"{stage} {percent} %{about(lines.left(share, 1.0, stage))}")
             return
         if not begun:
             progress.start()

@@ -22,6 +22,7 @@ CHINESE = Words(
     lacking="数据不足：",
     absent="没有依据：",
     copy="命令，可以复制：",
+    settings="设置，可以复制：写进 jitrl.toml 的 [memory]，或接在命令之后：",
     lists="两份“好的解答是什么样”的清单",
     agree="{one} 条与 {other} 条中有 {pairs} 对说的是同一件事：占 {share:.0%}，随机可得 "
     "{chance:.0%}；超出随机 {beyond:+.2f}（1 为完全一致）",
@@ -141,11 +142,11 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "评判者占了账单的四分之一以上。",
-                    "用更小的模型评判：在 [writer] 中指定。",
+                    "用更小的模型评判：在 jitrl.toml 的 [writer] 中指定。",
                 ),
                 "both": Ailment(
                     "评判和学习合起来占了账单的四分之一以上，其中评判更多。",
-                    "用更小的模型评判：在 [writer] 中指定。",
+                    "用更小的模型评判：在 jitrl.toml 的 [writer] 中指定。",
                 ),
             },
         ),
@@ -155,11 +156,11 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "为学习而写的内容占了账单的四分之一以上。",
-                    "让更小的、不参与行动的模型来写：在 [writer] 中指定。",
+                    "让更小的、不参与行动的模型来写：在 jitrl.toml 的 [writer] 中指定。",
                 ),
                 "both": Ailment(
                     "评判和学习合起来占了账单的四分之一以上，其中学习更多。",
-                    "让更小的、不参与行动的模型来写：在 [writer] 中指定。",
+                    "让更小的、不参与行动的模型来写：在 jitrl.toml 的 [writer] 中指定。",
                 ),
             },
         ),
@@ -181,7 +182,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "没有什么相似到能被想起。",
-                    "把 memory.retrieval.threshold 降到最近者之下[[：{below:g}]]。",
+                    "把检索的阈值降到最近者之下[[：memory.retrieval.threshold = {below:g}]]。",
                 ),
                 "other tasks": Ailment(
                     "相似的不计入，因为属于其他任务（或其他 place）。",
@@ -195,11 +196,11 @@ CHINESE = Words(
             {
                 "wide": Ailment(
                     "每个状态都是大多数状态的邻居，没有一个是孤立的。",
-                    "提高 memory.retrieval.threshold，直到邻域有时为空。",
+                    "提高阈值，直到邻域有时为空，先试：memory.retrieval.threshold = {higher:g}。",
                 ),
                 "never full": Ailment(
                     "没有一个邻域达到 k 行，k 不起作用。",
-                    "不设 memory.retrieval.k；由阈值单独决定。",
+                    "不设 k，由阈值单独决定：memory.retrieval.k = null。",
                 ),
             },
         ),
@@ -209,7 +210,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "结果差的地方，没有试过别的。",
-                    "提高 memory.rule.novelty，让没试过的动作轮到。",
+                    "提高 novelty，让没试过的动作轮到：memory.rule.novelty = {more:g}。",
                 ),
             },
         ),
@@ -229,7 +230,7 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "记忆从未改变选择：总是模型的 logit 占上风。",
-                    "把 memory.rule.beta 提高到模型的差距 {spread:.1f} 奈特以上。",
+                    "把 beta 提高到模型的差距 {spread:.1f} 奈特以上：memory.rule.beta = {more:g}。",
                 ),
                 "silent": Ailment(
                     "记忆从未改变选择：在它看来，所有动作都一样。",
@@ -243,7 +244,8 @@ CHINESE = Words(
             {
                 "": Ailment(
                     "模型偏好什么从不起作用：总是记忆压过它。",
-                    "把 memory.rule.beta 朝模型的差距 {spread:.1f} 奈特降低。",
+                    "把 beta 朝模型的差距 {spread:.1f} 奈特降低，先减半："
+                    "memory.rule.beta = {half:g}。",
                 ),
             },
         ),

@@ -24,6 +24,7 @@ ENGLISH = Words(
     lacking="Not enough to tell: ",
     absent="Nothing to go by: ",
     copy="Commands, to copy:",
+    settings="Settings, to copy: under [memory] of jitrl.toml, else behind a command:",
     lists="two lists of what makes a solution good",
     agree="{pairs} of {one} and {other} items say the same: a share of {share:.0%}, by chance "
     "{chance:.0%}; {beyond:+.2f} beyond chance (1 is all)",
@@ -150,12 +151,12 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "The judge takes more than a quarter of the bill.",
-                    "Judge with a smaller model: name it in [writer].",
+                    "Judge with a smaller model: name it in [writer] of jitrl.toml.",
                 ),
                 "both": Ailment(
                     "Judging and learning together take more than a quarter of the bill, judging "
                     "the larger part.",
-                    "Judge with a smaller model: name it in [writer].",
+                    "Judge with a smaller model: name it in [writer] of jitrl.toml.",
                 ),
             },
         ),
@@ -165,12 +166,14 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "What is written to learn takes more than a quarter of the bill.",
-                    "Let a smaller model write, which does not act: name it in [writer].",
+                    "Let a smaller model write, which does not act: name it in [writer] of "
+                    "jitrl.toml.",
                 ),
                 "both": Ailment(
                     "Judging and learning together take more than a quarter of the bill, learning "
                     "the larger part.",
-                    "Let a smaller model write, which does not act: name it in [writer].",
+                    "Let a smaller model write, which does not act: name it in [writer] of "
+                    "jitrl.toml.",
                 ),
             },
         ),
@@ -192,7 +195,8 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "Nothing is similar enough to be remembered.",
-                    "Lower memory.retrieval.threshold below what is nearest[[: {below:g}]].",
+                    "Lower the threshold of retrieval below what is nearest[[: "
+                    "memory.retrieval.threshold = {below:g}]].",
                 ),
                 "other tasks": Ailment(
                     "What is similar does not count, as it is of other tasks (or other places).",
@@ -208,11 +212,13 @@ ENGLISH = Words(
             {
                 "wide": Ailment(
                     "Every state is a neighbor of most others, and none is ever alone.",
-                    "Raise memory.retrieval.threshold until neighborhoods are sometimes empty.",
+                    "Raise the threshold until neighborhoods are sometimes empty, at first: "
+                    "memory.retrieval.threshold = {higher:g}.",
                 ),
                 "never full": Ailment(
                     "No neighborhood ever holds k rows, so k does nothing.",
-                    "Leave memory.retrieval.k unset; the threshold alone decides.",
+                    "Leave k unset, so that the threshold alone decides: "
+                    "memory.retrieval.k = null.",
                 ),
             },
         ),
@@ -223,7 +229,8 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "Where it goes badly, nothing else is tried.",
-                    "Raise memory.rule.novelty, so that what is untried gets its turn.",
+                    "Raise novelty, so that what is untried gets its turn: "
+                    "memory.rule.novelty = {more:g}.",
                 ),
             },
         ),
@@ -243,7 +250,8 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "The memory never changes a choice: the model's logits always win.",
-                    "Raise memory.rule.beta above the model's spread, {spread:.1f} nats.",
+                    "Raise beta above the model's spread, {spread:.1f} nats: "
+                    "memory.rule.beta = {more:g}.",
                 ),
                 "silent": Ailment(
                     "The memory never changes a choice: to it, all actions are worth the same.",
@@ -257,7 +265,8 @@ ENGLISH = Words(
             {
                 "": Ailment(
                     "What the model prefers never matters: the memory always outweighs it.",
-                    "Lower memory.rule.beta towards the model's spread, {spread:.1f} nats.",
+                    "Lower beta towards the model's spread, {spread:.1f} nats, by half at first: "
+                    "memory.rule.beta = {half:g}.",
                 ),
             },
         ),

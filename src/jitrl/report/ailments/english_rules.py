@@ -67,8 +67,8 @@ ENGLISH: Mapping[str, Said] = {
             ),
             "needless": Ailment(
                 "The rules say what is done anyway.",
-                "Distil at a higher gap (an option of the agent; one of your own has it under "
-                "[rules]), where attempts differ more.",
+                "Distil where attempts differ more: gap = {gap:g} under [rules] of jitrl.toml "
+                "(rulebook has an option of that name).",
             ),
         },
     ),
@@ -102,8 +102,8 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "Most distillations bring nothing new.",
-                "Raise attempts (an option of the agent; one of your own has it under [rules]), so "
-                "that rounds are longer: what a task has to teach, it taught.",
+                "Make rounds longer, as what a task has to teach, it taught: attempts = {more} "
+                "under [rules] of jitrl.toml (rulebook has an option of that name).",
             ),
             "barren": Ailment(
                 "No distillation brought a rule.",

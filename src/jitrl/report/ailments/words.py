@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -11,8 +12,11 @@ from typing import Any
 
 from jitrl.analysis.doctor.finding import Finding
 from jitrl.language import singular
+from jitrl.report.filling import Filling
+from jitrl.report.sized import sized
 
 _COMMAND = re.compile(r"\bjitrl [a-z]+ .+$")
+_SETTING = re.compile(r'\bmemory\.([\w.]+) = (?:"(\w+)"|(null|\d+(?:\.\d+)?(?:e[-+]?\d+)?))')
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
 
 
@@ -28,6 +32,18 @@ class Ailment:
         """The command that the remedy ends with; "" if it is a sentence alone."""
         found = _COMMAND.search(self.remedy)
         return found[0] if found else ""
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The setting that it names, as ``jitrl.toml`` has it, and as an option of a command."""
+        found = _SETTING.search(self.remedy)
+        if found is None:
+            return ()
+        name, word, number = found.groups()
+        option = f"--set memory.{name}={word or number}"
+        if number == "null":  # which no TOML can say
+            return (option,)
+        return f"{name} = {number or json.dumps(word)}", option
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +80,7 @@ class Words:
     lacking: str
     absent: str
     copy: str
+    settings: str
     lists: str
     agree: str
     differ: Ailment
@@ -100,10 +117,10 @@ def filled(template: str, numbers: Mapping[str, Any]) -> str:
         names = [name for _, name, _, _ in Formatter().parse(found[1]) if name]
         return "" if any(numbers.get(name) in (None, [], {}, "") for name in names) else found[1]
 
-    return singular(_Shown().vformat(_OPTIONAL.sub(part, template), (), numbers))
+    return _Shown().made(_OPTIONAL.sub(part, template), numbers, singular)
 
 
-class _Shown(Formatter):
+class _Shown(Filling):
     """Subclassed because this is how the standard library lets values be shown."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -111,9 +128,11 @@ class _Shown(Formatter):
             case None:
                 return "–"
             case {"mean": float(mean), "low": _, "high": _}:
-                return f"{mean:+.2f} {_ends(_interval(value))}".rstrip()
+                return f"{sized(mean, '+.2f')} {_ends(_interval(value))}".rstrip()
             case dict():
-                return ", ".join(f"{k} {self.format_field(v, '')}" for k, v in value.items())
+                return ", ".join(
+                    f"{self.keep(str(k))} {self.format_field(v, '')}" for k, v in value.items()
+                )
             case [float(low), float(high)] if format_spec == "band":
                 return f"{low:.2f}" if high - low < 0.005 else f"{low:.2f}–{high:.2f}"
             case [float(), float()]:
@@ -123,9 +142,11 @@ class _Shown(Formatter):
             case list() if format_spec == "ids":
                 return " ".join(map(str, value))
             case list():
-                return ", ".join(map(str, value))
-            case str() if format_spec == "sh":
-                return shlex.quote(value)
+                return ", ".join(self.keep(str(one)) for one in value)
+            case str():
+                return self.keep(shlex.quote(value) if format_spec == "sh" else value)
+            case float():
+                return sized(value, format_spec)
             case _:
                 return format(value, format_spec)
 
@@ -136,4 +157,4 @@ def _interval(numbers: Mapping[str, Any]) -> list[float] | None:
 
 
 def _ends(interval: list[float] | None) -> str:
-    return "" if interval is None else f"[{interval[0]:+.2f}, {interval[1]:+.2f}]"
+    return "" if interval is None else f"[{', '.join(sized(end, '+.2f') for end in interval)}]"

@@ -17,6 +17,9 @@ from jitrl.service.pages.words import Words
 PATIENCE = 0.75
 """Seconds that a page waits for what takes long, before it says that it is being made."""
 
+LONGEST = 60_000
+"""Characters of a parameter, at most: keys have 10,000, and rows are named by the thousand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -43,14 +46,14 @@ class Asked:
         """Whose memory of a run; ``None`` for the first."""
         return self.whole("seed") if self.given.get("seed") else None
 
-    def text(self, name: str) -> str:
+    def text(self, name: str, most: int = LONGEST) -> str:
         """A parameter; "" if it is missing.
 
         Raises:
             InputError: If it is longer than any that a page makes.
         """
         found = self.given.get(name, "")
-        if len(found) > 4_000:
+        if len(found) > most:
             raise InputError(f"{name} is too long ({len(found)} characters)")
         return found
 
@@ -67,7 +70,7 @@ class Asked:
             raise InputError(f"{name} is {found!r}; it must be a whole number")
         return int(found)
 
-    def to(self, view: str, **given: Any) -> str:
+    def to(self, view: str, /, **given: Any) -> str:
         """The address of a view of the same place and seed."""
         seed = {} if self.seed is None else {"seed": self.seed}
         kept = {k: v for k, v in {**seed, **given}.items() if v not in (None, "")}
@@ -81,6 +84,10 @@ class Asked:
         """This address with some parameters changed."""
         return self.to(self.view, **{**self.given, **given})
 
+    def along(self, view: str) -> str:
+        """The address of another view with the parameters of this one."""
+        return self.to(view, **self.given)
+
     def later(self, what: str, work: Callable[[Callable[[int, int], None]], Any]) -> Job:
         """The result of ``work``, which may take long: kept until the place changes.
 
@@ -89,6 +96,18 @@ class Asked:
         about = {"what": what, "place": self.place.name, "seed": self.seed}
         about["stamp"] = self.place.stamp()
         return self.jobs.shared(self.viewer.secret, about, work, PATIENCE)
+
+
+def row_ids(text: str) -> tuple[int, ...]:
+    """Rows named by their numbers with commas between them, each once.
+
+    Raises:
+        InputError: If one is no number of a row.
+    """
+    texts = {part for part in text.split(",") if part}
+    if not all(part.isascii() and part.isdigit() and len(part) < 18 for part in texts):
+        raise InputError("a row is named by its number")
+    return tuple(sorted(map(int, texts)))
 
 
 @dataclass(frozen=True, slots=True)

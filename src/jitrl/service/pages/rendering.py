@@ -6,10 +6,16 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from jitrl.report.sized import sized
+from jitrl.service.pages.foreign import shown
+from jitrl.service.pages.words import Sentence
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -33,6 +39,7 @@ def environment() -> Environment:
         loader=PackageLoader("jitrl.service.pages"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_finished,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -44,9 +51,23 @@ def environment() -> Environment:
         "grouped": grouped,
         "when": when,
         "json": as_json,
+        "as_is": as_is,
         "one_line": one_line,
     }
     return made
+
+
+def _finished(value: Any) -> Any:
+    """What a template puts into a page, before it is escaped."""
+    if isinstance(value, Path):
+        return shown(str(value))
+    is_foreign = isinstance(value, str) and not isinstance(value, Markup | Sentence)
+    return shown(value) if is_foreign else value
+
+
+def as_is(text: str) -> Markup:
+    """A text that a form sends back, character by character."""
+    return escape(text)
 
 
 def percent(share: float) -> str:
@@ -58,12 +79,12 @@ def percent(share: float) -> str:
 
 def fixed(value: float | None, digits: int = 2) -> str:
     """So many decimals, without -0."""
-    return "–" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
+    return "–" if value is None else sized(round(value, digits) + 0.0, f".{digits}f")
 
 
 def signed(value: float | None, digits: int = 2) -> str:
     """As ``fixed``, with its sign."""
-    return "–" if value is None else f"{round(value, digits) + 0.0:+.{digits}f}"
+    return "–" if value is None else sized(round(value, digits) + 0.0, f"+.{digits}f")
 
 
 def short(value: float | None) -> str:
@@ -76,9 +97,9 @@ def grouped(number: int) -> str:
     return f"{number:,}"
 
 
-def as_json(value: Any) -> str:
+def as_json(value: Any) -> Markup:
     """JSON, to be put into an attribute."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return escape(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def one_line(text: str) -> str:

@@ -176,6 +176,7 @@ def _answer(
         place = viewer.shelf.place(name)
         given = dict(request.query_params)
         asked = Asked(viewer, place, view, base, lang, words, jobs, given, form)
+        asked.to(view)  # refuses a seed that is no number, whatever the view makes of it
         shown = made(asked)
     except JitRLError as error:
         status = 404 if isinstance(error, StoreError) else 400
@@ -200,7 +201,7 @@ def _frame(request: Request, base: str, viewer: Viewer | None) -> dict[str, Any]
     """What every page has."""
     lang, words = _spoken(request)
     kept = [(k, v) for k, v in request.query_params.multi_items() if k not in ("lang", "theme")]
-    path = request.url.path if request.method == "GET" else f"{base}/"
+    path = _path(request) if request.method == "GET" else f"{base}/"
 
     def with_(name: str, value: str) -> str:
         return f"{path}?{urlencode([*kept, (name, value)])}"
@@ -215,6 +216,11 @@ def _frame(request: Request, base: str, viewer: Viewer | None) -> dict[str, Any]
         "viewer": viewer,
         "version": __version__,
     }
+
+
+def _path(request: Request) -> str:
+    """The path as an address has it: the name of a file may hold ``#``, ``?`` and ``%``."""
+    return quote(request.scope["path"])
 
 
 def _spoken(request: Request) -> tuple[Language, Words]:
@@ -234,7 +240,7 @@ def _preferring(request: Request) -> Response | None:
     if not chosen:
         return None
     kept = [(k, v) for k, v in request.query_params.multi_items() if k not in ("lang", "theme")]
-    to = request.url.path + (f"?{urlencode(kept)}" if kept else "")
+    to = _path(request) + (f"?{urlencode(kept)}" if kept else "")
     answer = RedirectResponse(to, 303, HEADERS)
     for name, value in chosen.items():
         answer.set_cookie(f"jitrl_{name}", value, max_age=_YEAR, httponly=True, samesite="lax")

@@ -4,7 +4,11 @@
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const charts = new Map();
 
-  const fixed = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
+  const LARGE = 1e7; // from there on with an exponent, as in the tables
+  const fixed = (value) => {
+    if (value === null || value === undefined) return "–";
+    return Math.abs(value) < LARGE ? value.toFixed(3) : value.toExponential(3);
+  };
 
   function tip(data) {
     let box;
@@ -30,7 +34,9 @@
             row.className = `c${line.color}`;
             const ends = line.low[idx] === null ? "" : ` [${fixed(line.low[idx])}, ${fixed(line.high[idx])}]`;
             const n = line.n[idx] === null ? "" : `, n = ${line.n[idx]}`;
-            row.textContent = `${line.label}: ${fixed(line.mean[idx])}${ends}${n}`;
+            const label = document.createElement("bdi");
+            label.textContent = line.label;
+            row.append(label, `: ${fixed(line.mean[idx])}${ends}${n}`);
             box.appendChild(row);
           }
           box.hidden = false;
@@ -78,7 +84,8 @@
       scales: { x: { time: false, range: first === last ? [first - 1, last + 1] : [first, last] },
                 y: { range: [low - pad, high + pad] } },
       axes: [{ ...axis, label: data.axis, labelSize: 22, size: 28, incrs: whole ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] : undefined },
-             { ...axis, label: data.score, labelSize: 20, size: 46 }],
+             { ...axis, label: data.score, labelSize: 20, size: 46,
+                values: high < LARGE ? undefined : (_, at) => at.map((v) => v.toExponential(0)) }],
       legend: { show: false },
       cursor: { y: false, points: { size: 8 } },
       padding: [10, 14, 0, 0],

@@ -24,7 +24,12 @@ def view(asked: Asked) -> Shown:
         return case.has_rules, examine(case)
 
     job = asked.later("doctor", work)
-    values: dict[str, Any] = {"job": job, "against": base, "groups": {}}
+    values: dict[str, Any] = {
+        "job": job,
+        "against": base,
+        "groups": {},
+        "copied": LANGUAGES[asked.lang],
+    }
     if job.is_over and not job.error:
         has_rules, findings = job.result
         values["groups"] = _grouped(asked, findings, has_rules)

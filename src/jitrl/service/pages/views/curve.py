@@ -15,6 +15,7 @@ from jitrl.errors import ConfigError, InputError
 from jitrl.report import chart, grid, terms
 from jitrl.report.words import LANGUAGES
 from jitrl.service.pages.asking import Asked, Shown
+from jitrl.service.pages.foreign import shown
 from jitrl.service.pages.places import Place
 from jitrl.service.pages.viewers import Viewer
 from jitrl.service.pages.words import Words
@@ -172,7 +173,7 @@ def _of_memory(asked: Asked) -> dict[str, Any]:
     with asked.place.reading() as opened:
         lines = opened.paging.episodes(limit=MOST).items[::-1]
     progress = by_order(lines, (words("curve.with"), words("curve.held")))
-    colors = {words("curve.with"): 0, words("curve.held"): -1}
+    colors: dict[str, int] = {words("curve.with"): 0, words("curve.held"): -1}
     found = [_arm(arm, colors[arm.name], words) for arm in progress.arms]
     scored = sum(line.score is not None for line in lines)
     return {
@@ -303,7 +304,7 @@ def data(lines: Sequence[Line], axis: str, score: str) -> Mapping[str, Any]:
         "score": score,
         "lines": [
             {
-                "label": line.label,
+                "label": shown(line.label),
                 "color": line.color,
                 "dashed": line.is_dashed,
                 "mean": spread(line, line.mean),

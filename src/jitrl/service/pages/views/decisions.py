@@ -17,7 +17,7 @@ from jitrl.memory.explain import Explanation, explain, without_rows
 from jitrl.ports import DecisionRecord
 from jitrl.report.taught import WORDS as TAUGHT
 from jitrl.report.taught import said as named
-from jitrl.service.pages.asking import Asked, Shown
+from jitrl.service.pages.asking import Asked, Shown, row_ids
 from jitrl.service.pages.places import Opened, Place
 from jitrl.stores.paging import Wanted
 from jitrl.stores.records import decision_id
@@ -25,7 +25,7 @@ from jitrl.types import Decision, Episode, Row, Scored, Weighed
 
 PAGE = 50
 MOST = 20
-"""Neighbors that are shown unfolded, at most."""
+"""Neighbors and candidates that are shown unfolded, at most."""
 
 SHOWN = ("turned", "told", "all")
 """What the list may be asked for."""
@@ -145,11 +145,13 @@ def one(asked: Asked) -> Shown:
         carrying, item = views.carrying(causes), _item(record, rule)
         named = dict.fromkeys((item.mine.action, item.own.action)) if causes else ()
         spoke = [_spoke(action, causes[:carrying], opened) for action in named]
+    first, more = _cut(_ranked(decision, rule), (item.mine.action, item.own.action))
     near = [Near(cause, tuple(rows[id] for id in cause.rows if id in rows)) for cause in causes]
     values = {
         "record": record,
         "decision": decision,
-        "candidates": _ranked(decision, rule),
+        "candidates": first,
+        "more": more,
         "item": item,
         "spoke": spoke,
         "is_shadow": views.is_shadow(decision),
@@ -195,9 +197,15 @@ def _ranked(decision: Decision, rule: UpdateRule) -> list[Ranked]:
     return [Ranked(c, views.by_returns(c, decision, rule)) for c in ranked]
 
 
+def _cut(ranked: list[Ranked], named: tuple[str, ...]) -> tuple[list[Ranked], list[Ranked]]:
+    """The first of them with those whose action is named, and the rest."""
+    first = [one for k, one in enumerate(ranked) if k < MOST or one.weighed.action in named]
+    return first, [one for one in ranked[MOST:] if one.weighed.action not in named]
+
+
 def without(asked: Asked) -> Shown:
     """The decision as it is without some rows: each candidate's probability, and the choice."""
-    rows = [int(text) for text in asked.text("rows").split(",") if text.isdigit()]
+    rows = row_ids(asked.text("rows"))
     if not rows:
         raise InputError("name the rows to leave out, as rows=1,2")
     with asked.place.reading(asked.seed) as opened:
@@ -209,12 +217,15 @@ def without(asked: Asked) -> Shown:
             return Shown("problem_part.html", {"said": str(error)}, is_part=True)
         mine = views.memorys(record.decision, agent.preset.rule)
     after = {c.action: c for c in made.candidates}
+    ranked = sorted(record.decision.candidates, key=lambda c: -c.prior)
+    named = (mine.action, made.action)
     pairs = [
-        (c, after.get(c.action)) for c in sorted(record.decision.candidates, key=lambda c: -c.prior)
+        (c, after.get(c.action)) for k, c in enumerate(ranked) if k < MOST or c.action in named
     ]
     values = {
         "rows": rows,
         "pairs": pairs,
+        "more": len(ranked) - len(pairs),
         "taken": mine.action,
         "instead": made.action,
         "is_turned": made.action != mine.action,
@@ -257,7 +268,7 @@ def picture(place: Place, episode: Episode, step: int) -> Path | None:
     lie where the run or the memory lies, or below the present folder.
     """
     kept: Sequence[Any] = episode.info.get("screenshots", ())
-    if step >= len(kept) or not isinstance(kept[step], str):
+    if not 0 <= step < len(kept) or not isinstance(kept[step], str):
         return None
     path = Path(kept[step])
     home = place.path if place.kind == "run" else place.path.parent

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from jitrl.analysis.influence import Changed, influence
 from jitrl.errors import InputError
-from jitrl.service.pages.asking import Asked, Shown
+from jitrl.service.pages.asking import Asked, Shown, row_ids
 from jitrl.stores.paging import Wanted
 from jitrl.types import BASES, RowStatus
 
@@ -167,10 +167,7 @@ def _chosen(asked: Asked) -> tuple[Mark, tuple[int, ...]]:
             status: RowStatus = "quarantined" if mark == "active" else "active"
             rows = opened.paging.ids(replace(wanted(asked), status=status))
     else:
-        texts = [t for text in asked.form.get("row", []) for t in text.split(",") if t]
-        if not all(text.isascii() and text.isdigit() and len(text) < 18 for text in texts):
-            raise InputError("a row is named by its number")
-        rows = tuple(sorted({int(text) for text in texts}))
+        rows = row_ids(",".join(asked.form.get("row", [])))
     if not rows:
         raise InputError(asked.words("mark.none"))
     if len(rows) > MOST:

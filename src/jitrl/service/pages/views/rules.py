@@ -19,7 +19,7 @@ STATUSES: tuple[str, ...] = get_args(RuleStatus)
 
 def listing(asked: Asked) -> Shown:
     """Rules with their effect, the strongest evidence first."""
-    status, find = asked.text("status"), asked.text("text")
+    status, find = asked.text("status"), asked.text("text", 4_000)
     if status and status not in STATUSES:
         raise InputError(f"status is {status!r}; it must be one of {', '.join(STATUSES)}")
     with asked.place.reading(asked.seed) as opened:

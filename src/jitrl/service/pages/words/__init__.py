@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from jitrl.core.stats import Interval, NoInterval
+from jitrl.report.filling import Filling
+from jitrl.report.sized import sized
 from jitrl.report.words import Language
+from jitrl.service.pages.foreign import apart, shown
 from jitrl.service.pages.words import curation, decisions, frame, judging, rules, terms
 
 SAID: Mapping[str, tuple[str, str]] = {
@@ -24,6 +27,24 @@ _LANGUAGES: tuple[Language, Language] = ("en", "zh")
 _ONE = re.compile(r"(?<![\d.,/])1 (\w+?)(ies|(?<=ss)es|s)\b(?=[\s,.;:)]|$)")
 
 
+class Sentence(str):
+    """One of ours; subclassed because what is filled in is shown already, and must not be twice."""
+
+    __slots__ = ()
+
+
+class _Filled(Filling):
+    """Subclassed because this is how the standard library lets values be shown."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        match value:
+            case str():
+                return self.keep(value if isinstance(value, Sentence) else apart(shown(value)))
+            case float():
+                return sized(value, format_spec)
+        return format(value, format_spec)
+
+
 class Words:
     """One language."""
 
@@ -31,16 +52,14 @@ class Words:
         self.lang = lang
         self._column = _LANGUAGES.index(lang)
 
-    def __call__(self, key: str, **values: Any) -> str:
+    def __call__(self, key: str, **values: Any) -> Sentence:
         """What ``key`` says; in English, nouns after a 1 lose their plural.
 
         Raises:
             KeyError: If nothing is known under that key.
         """
-        said = SAID[key][self._column].format(**values)
-        if self.lang == "en" and values:
-            said = _ONE.sub(lambda m: f"1 {m[1]}{'y' if m[2] == 'ies' else ''}", said)
-        return said
+        settle = _counted if self.lang == "en" and values else str
+        return Sentence(_Filled().made(SAID[key][self._column], values, settle))
 
     def reason(self, reason: str) -> str:
         """Why a memory had no say; other reasons as they are."""
@@ -56,6 +75,10 @@ class Words:
                 return f"({self('curve.alike')})"
             case NoInterval():
                 return f"({self('curve.few')})"
+
+
+def _counted(said: str) -> str:
+    return _ONE.sub(lambda m: f"1 {m[1]}{'y' if m[2] == 'ies' else ''}", said)
 
 
 def preferred(chosen: str, accepted: str) -> Language:

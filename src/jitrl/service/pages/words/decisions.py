@@ -142,6 +142,7 @@ SAID: dict[str, tuple[str, str]] = {
     "decision.return": ("return {value:+.3f}", "回报 {value:+.3f}"),
     "decision.ret": ("return {value:+.3f}", "回报 {value:+.3f}"),
     "decision.running": ("What this very episode did here before.", "本回合此前在这里的做法。"),
+    "decision.more_candidates": ("{n} more candidates", "另有 {n} 个候选动作"),
     "decision.folded": (
         "{n} more neighbors, together less than 1 % of V",
         "另有 {n} 个邻居，合计不到 V 的 1 %",

@@ -95,6 +95,7 @@ SAID: dict[str, tuple[str, str]] = {
     "doctor.remedy": ("Remedy:", "办法："),
     "doctor.fine": ("Fine", "正常"),
     "doctor.unknown": ("Not enough to tell", "数据不足"),
+    "doctor.absent": ("Nothing to go by", "没有依据"),
     "doctor.check": ("check", "检查"),
     "doctor.measured": ("what was measured", "测得"),
 }

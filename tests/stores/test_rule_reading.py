@@ -19,10 +19,11 @@ MINE, OTHER = (f"When the goal names {what}, open it" for what in ("an order", "
     [
         lambda db: rulebook_reads.uses(db, 1, [rule_id(MINE)], None),
         lambda db: rulebook_reads.counts(db, 1, 1.0, [rule_id(MINE)], None),
+        lambda db: {r.rule.id: r for r in rulebook_reads.records(db, 1, ids=[rule_id(MINE)])},
     ],
-    ids=["uses", "counts"],
+    ids=["uses", "counts", "history"],
 )
-def test_the_uses_of_a_rule_are_read_without_looking_at_all_episodes(tmp_path, read):
+def test_a_rule_is_read_without_looking_at_all_episodes_or_rules(tmp_path, read):
     path = tmp_path / "m.db"
 
     def steps():
@@ -46,5 +47,7 @@ def test_the_uses_of_a_rule_are_read_without_looking_at_all_episodes(tmp_path, r
         with store.batch():
             for n in range(400):
                 played(store, f"other{n}", [(rule_id(OTHER), True)])
+                text = f"{OTHER} of kind {n}"
+                store.add_rules([Rule(rule_id(text), text, "shop")])
         after = steps()
     assert after <= before + before // 2

@@ -36,6 +36,10 @@ _RECORDS = """SELECT r.id, r.key, r.text, r.scope, r.kind, r.entities, r.entry, 
     WHERE r.memory_id = :memory AND h.memory_id = :memory AND h.version <= :until
         AND (:scope IS NULL OR r.scope = :scope)"""
 
+_IN = "IN (SELECT value FROM json_each(:ids))"
+# CROSS keeps SQLite from going through the history of all rules: it begins with these.
+_RECORDS_OF_SOME = f"{_RECORDS.replace('JOIN', 'CROSS JOIN')} AND r.key {_IN}"
+
 _CONTRASTS = """SELECT k.key, scope, task, k.kind, round, goal, good, bad, scores, created, version,
         principal
     FROM contrast k JOIN change USING (memory_id, version)
@@ -54,7 +58,6 @@ _SCORED = """SELECT u.rule_id, u.told, u.chance, u.occasions, u.obeyed, u.unknow
 
 _BROUGHT = "(SELECT min(version) FROM judgment WHERE episode_id = u.episode_id)"
 
-_IN = "IN (SELECT value FROM json_each(:ids))"
 _OF_SOME = f"AND u.rule_id IN (SELECT id FROM rule WHERE memory_id = :memory AND key {_IN})"
 # CROSS keeps SQLite from going through all episodes: it begins with the uses of these rules.
 _FROM_USES = _SCORED.replace("JOIN", "CROSS JOIN")
@@ -80,10 +83,8 @@ def records(
     until: int | None = None,
 ) -> list[RuleRecord]:
     """Rules as of version ``until`` with their history, in the order they came."""
-    named = "" if ids is None else f"AND r.key {_IN}"
-    found = db.execute(
-        f"{_RECORDS} {named} ORDER BY r.id, h.version", _values(memory_id, scope, ids, until)
-    )
+    query = _RECORDS if ids is None else _RECORDS_OF_SOME
+    found = db.execute(f"{query} ORDER BY r.id, h.version", _values(memory_id, scope, ids, until))
     return [_record(list(entries)) for _, entries in groupby(found, itemgetter(0))]
 
 

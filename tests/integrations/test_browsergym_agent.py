@@ -105,6 +105,30 @@ def only(memory):
     return episode
 
 
+@pytest.mark.parametrize("taken", [0, 1])
+def test_a_memory_that_cannot_be_read_leaves_the_agent_the_models_own_choice(
+    memory, agent, tmp_path, taken
+):
+    for _ in range(taken):
+        agent.get_action(agent.obs_preprocessor(seen(CLICK_BUTTON)))
+        agent.reward(0.5)
+    (tmp_path / "memory.db").rename(tmp_path / "aside.db")
+    for _ in range(2):
+        action, info = agent.get_action(agent.obs_preprocessor(seen(CLICK_BUTTON)))
+        agent.reward(0.5)
+        assert action in {"click('12')", "fill('16', 'cancel')", "click('18')"}
+        assert "cannot be read" in info["think"]
+        (tmp_path / "memory.db").unlink(missing_ok=True)
+    (tmp_path / "aside.db").rename(tmp_path / "memory.db")
+    agent.end(1.0, terminated=True)
+    with jitrl.open(tmp_path / "memory.db") as again:
+        episode = only(again)
+    assert (episode.status, len(episode.steps), episode.outcome) == ("aborted", taken, None)
+    agent.get_action(agent.obs_preprocessor(seen(CLICK_BUTTON)))
+    agent.end(1.0, terminated=True)
+    assert [e.status for e in memory.store.episodes()] == ["aborted", "terminated"]
+
+
 def test_an_action_is_in_the_syntax_of_the_environment_and_its_numbers_are_told(agent):
     action, info = agent.get_action(agent.obs_preprocessor(seen(CLICK_BUTTON)))
     assert action in {"click('12')", "fill('16', 'cancel')", "click('18')"}

@@ -22,11 +22,11 @@ from jitrl.api import JitRL
 from jitrl.envs.codecs.open_page import OpenPageCodec
 from jitrl.envs.codecs.page import PageCodec
 from jitrl.episode import Episode
-from jitrl.errors import InputError, JitRLError, MissingExtra
+from jitrl.errors import InputError, JitRLError, MissingExtra, StoreError
 from jitrl.integrations.browsergym_page import Listed, axtree, observation, page_actions
 from jitrl.language import counted, is_chinese
 from jitrl.ports import Codec, Proposer, Receipt
-from jitrl.types import Decision, Prompt
+from jitrl.types import Decision, EpisodeStatus, Observation, Prompt, Proposal
 
 _log = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class BrowserGymAgent:
         self._next_key: str | None = None
         self._task = task
         self._history: list[str] = []
-        self._where, self._arrived = "", 0
+        self._where, self._arrived, self._is_lost = "", 0, False
 
     @property
     def action_set(self) -> Any:
@@ -133,6 +133,9 @@ class BrowserGymAgent:
     def get_action(self, obs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The next action in BrowserGym's syntax, ``click('a12')``, and what made it.
 
+        Where the memory cannot be read, it is the model's own from then on, and nothing is learned
+        of the episode, as it lacks a step.
+
         Raises:
             InputError: If the observation lacks a goal or an accessibility tree.
             ModelError: If the model failed after all retries.
@@ -150,15 +153,29 @@ class BrowserGymAgent:
         )
         seeds = np.random.SeedSequence([zlib.crc32(episode.key.encode()), len(self._history)])
         proposal = self._proposer.propose(prompt, np.random.default_rng(seeds))
-        decision = episode.decide(
-            self.codec.state(shown, self._history),
-            proposal.candidates,
-            allowed=prompt.actions or None,
-            scorer=proposal.scorer,
-        )
-        action = self.codec.ground(decision.action, shown)
-        self._history.append(decision.action)
+        decision = None if self._is_lost else self._decided(episode, shown, prompt, proposal)
+        chosen = _own(prompt, proposal) if decision is None else decision.action
+        action = self.codec.ground(chosen, shown)
+        self._history.append(chosen)
+        if decision is None:
+            return action, {"think": f"{chosen}: the memory cannot be read"}
         return action, self._info(episode, decision)
+
+    def _decided(
+        self, episode: Episode, shown: Observation, prompt: Prompt, proposal: Proposal
+    ) -> Decision | None:
+        """The decision; ``None`` where the memory cannot be read."""
+        try:
+            return episode.decide(
+                self.codec.state(shown, self._history),
+                proposal.candidates,
+                allowed=prompt.actions or None,
+                scorer=proposal.scorer,
+            )
+        except StoreError as error:
+            _log.warning("degraded episode=%s the agent goes on alone: %s", episode.key, error)
+            self._is_lost = True
+            return None
 
     def reward(self, value: float) -> None:
         """Reward of the action just taken.
@@ -166,7 +183,9 @@ class BrowserGymAgent:
         Raises:
             InputError: If no episode is under way, or the value cannot be used.
         """
-        self._open().reward(value)
+        episode = self._open()
+        if not self._is_lost:
+            episode.reward(value)
 
     def end(
         self, reward: float | None = None, *, terminated: bool = False, truncated: bool = False
@@ -187,11 +206,12 @@ class BrowserGymAgent:
         """
         if not self._running:
             return None
+        status: EpisodeStatus = "terminated" if terminated and not truncated else "truncated"
         receipt = self._open().finish(
-            reward,
+            None if self._is_lost else reward,
             basis="state_check",
             evaluator="browsergym",
-            status="terminated" if terminated and not truncated else "truncated",
+            status="aborted" if self._is_lost else status,
         )
         self._running.clear()
         self._forget()
@@ -218,7 +238,7 @@ class BrowserGymAgent:
         return self._running[0]
 
     def _forget(self) -> None:
-        self._history, self._where, self._arrived = [], "", 0
+        self._history, self._where, self._arrived, self._is_lost = [], "", 0, False
 
     def _info(self, episode: Episode, decision: Decision) -> dict[str, Any]:
         chosen = decision.chosen
@@ -235,6 +255,12 @@ class BrowserGymAgent:
             },
             "extra_info": {"jitrl_decision": f"{episode.key}#{len(self._history) - 1}"},
         }
+
+
+def _own(prompt: Prompt, proposal: Proposal) -> str:
+    """The model's own choice, among what can be done here."""
+    known = [c for c in proposal.candidates if c.action in prompt.actions or not prompt.actions]
+    return max(known or proposal.candidates, key=lambda c: c.logit).action
 
 
 def how(goal: str) -> str:

@@ -160,16 +160,16 @@ def test_rules_are_told_in_chinese_on_request(jitrl, file, command):
     )
 
 
-def test_an_estimate_beyond_what_an_effect_can_be_is_shown_at_the_limit_and_said(jitrl, file):
+def test_an_estimate_beyond_its_bounds_is_shown_as_the_nearer_one_and_said(jitrl, file):
     with SQLiteStore(file) as store:
         for key in ("four", "five"):  # one success each, though it was told with a small chance
             lived = sample_episode(key)
-            judgment, use = scored(lived), RuleUse(ID, key, True, 0.02, 2, 1)
+            judgment, use = scored(lived), RuleUse(ID, key, True, 0.002, 2, 1)
             store.commit(lived, judgment, derive(lived, judgment), [use])
     for asked in (("ls", file), ("show", file, ID)):
         said = " ".join(jitrl(*asked)[2].split())
         assert "+1.00 [" in said
-        assert "An effect is at most 1" in said
+        assert "Where an estimate is beyond its bounds" in said
     (found,) = json.loads(jitrl("ls", file, "--json")[1])["rules"]
     assert found["effect"]["mean"] > 1.0
 

@@ -24,12 +24,16 @@ def test_without_a_use_nothing_is_known():
     assert (none.low, none.high, none.given, none.held) == (-1.0, 1.0, 0, 0)
 
 
-def test_an_estimate_that_leaves_what_an_effect_can_be_is_shown_at_the_limit():
+def test_an_estimate_beyond_its_bounds_is_shown_as_the_nearer_one():
     lucky = effect([Use(True, 0.1, 1.0)])
     assert (lucky.mean > 1.0, lucky.shown) == (True, 1.0)
     assert effect([Use(True, 0.1, 0.0)]).shown == -1.0
     fair = effect([Use(True, 0.5, 1.0), Use(False, 0.5, 1.0)])
     assert fair.shown == fair.mean
+    helped = [Use(given, 0.5, float(given)) for given in (True, False)] * 14
+    no_more = [Use(given, 0.5, 0.5) for given in (True, False)] * 9
+    waned = effect([*helped, *no_more])
+    assert waned.mean < waned.low == waned.shown < waned.high
     assert math.isnan(effect([]).shown)
 
 

@@ -58,8 +58,8 @@ class Shown:
 
     @property
     def is_beyond(self) -> bool:
-        """Whether the estimate is beyond what an effect can be, and so shown at the limit."""
-        return abs(self.effect.mean) > 1.0
+        """Whether the estimate is beyond its bounds, and so the nearer one is shown."""
+        return bool(self.bounds) and self.effect.shown != self.effect.mean
 
     @property
     def bounds(self) -> str:

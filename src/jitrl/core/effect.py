@@ -52,7 +52,8 @@ class Effect:
     """Mean score with minus without, in [-1, 1].
 
     Attributes:
-        mean: Mean of x; not a number as long as there is no use. Of few uses it may leave [-1, 1].
+        mean: Mean of x; not a number as long as there is no use. Of few uses it may leave [-1, 1],
+            and, as bounds never widen again, the bounds too.
         low, high: The effect is between them at all looks together with a chance of 1 - alpha.
         given, held: Uses of each kind.
     """
@@ -65,8 +66,8 @@ class Effect:
 
     @property
     def shown(self) -> float:
-        """The mean as people are shown it: at the limit, where the estimate is beyond it."""
-        return float(np.clip(self.mean, -1.0, 1.0))
+        """The mean as people are shown it: the nearer bound, where the estimate is beyond it."""
+        return float(np.clip(self.mean, self.low, self.high))
 
     def __str__(self) -> str:
         """Mean and bounds, as people are shown them."""
@@ -126,7 +127,7 @@ class Estimate:
     def value(self) -> Effect:
         """As of the last use."""
         mean = self._total / self._count if self._count else float("nan")
-        kept = _EFFECTS[self._left] if self._left.any() else np.array([mean])
+        kept = _EFFECTS[self._left] if self._left.any() else np.clip([mean], -1.0, 1.0)
         low, high = float(kept.min()), float(kept.max())
         return Effect(mean, low, high, self._given, self._count - self._given)
 

@@ -67,8 +67,8 @@ ENGLISH = Words(
     effect="Effect: mean score told minus held out, with {level:.0%} bounds that hold at every "
     "look. Wins: of the episodes that were told. Obeyed: of the steps at which its condition "
     "held; unknown where it names none of the actions there.",
-    beyond="An effect is at most 1: where an estimate of few uses is beyond that, the limit is "
-    "shown. --json has the estimate.",
+    beyond="Where an estimate is beyond its bounds, the nearer bound is shown; --json has the "
+    "estimate.",
     disputed="Rules that disagree speak of one case and cannot both be followed: retire one of "
     "them, or leave it to their effects.",
     placeholder="{0}: whatever the goal of the task has in its place.",
@@ -115,7 +115,7 @@ CHINESE = Words(
     none="没有规则",
     effect="效果：告知时的平均得分减去留出时的平均得分，{level:.0%} 的上下界每次查看都成立。"
     "获胜：在被告知的回合中。照做：在条件成立的步骤中；规则没有点出那里任何动作的，算未知。",
-    beyond="效果最多为 1：使用次数很少、估计超出这个范围时，只显示到限度；--json 给出估计本身。",
+    beyond="估计超出上下界时，显示较近的界；--json 给出估计本身。",
     disputed="相矛盾的规则说的是同一种情况，不能都照做：停用其中一条，或交给效果来决定。",
     placeholder="{0}：任务目标在这个位置上写的内容。",
     about="{id}：{status}，来自{by}，适用于{kind}，作用域 {scope}；关键词：{words}",

@@ -193,6 +193,28 @@ def test_half_of_a_character_and_a_line_that_is_no_json_leave_no_call_unanswered
         assert sorted(c["action"] for c in advice["candidates"]) == ["a \ufffd", "b"]
 
 
+_ENDED_TWICE = """
+import os, signal, sys
+from jitrl.service.mcp_input import mended
+
+with mended():
+    while os.read(0, 100):  # till the client has left
+        pass
+    others = [open(os.path.join(sys.argv[1], str(n)), "wb") for n in range(8)]
+    signal.raise_signal(signal.SIGTERM)
+    for other in others:
+        other.write(b"kept")
+        other.close()
+    os._exit(0)
+"""
+
+
+def test_a_signal_after_the_client_left_touches_no_other_file(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _ENDED_TWICE, str(tmp_path)]
+    subprocess.run(command, input=b"{}\n", timeout=60, check=True)
+    assert [(tmp_path / str(n)).read_bytes() for n in range(8)] == [b"kept"] * 8
+
+
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_run_is_kept_when_a_signal_ends_the_server(tmp_path: Path, name: str) -> None:
     file = tmp_path / "memory.db"

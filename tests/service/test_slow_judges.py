@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+import jitrl
 from jitrl.evaluators.environment import EnvironmentRewards
 from jitrl.service.desk import Desk
 from jitrl.service.errors import Conflict
@@ -244,3 +245,19 @@ def test_while_one_run_is_judged_idle_ones_are_closed_and_lessons_are_fitted(
         judge.may.set()
         ending.join()
         assert desk.episodes.find("slow").status == "terminated"
+
+
+def test_the_end_of_a_desk_waits_for_a_run_that_is_being_judged(tmp_path, judge):
+    desk = Desk(tmp_path / "a.db")
+    desk.memory.agent.evaluator = judge
+    desk.episodes.start("t", key="slow")
+    desk.episodes.decide("slow", "page", {"yes": 1.0, "no": 0.0})
+    ending = threading.Thread(target=desk.outcome, args=("slow", True), daemon=True)
+    ending.start()
+    assert judge.asked.acquire(timeout=SOON)
+    threading.Timer(0.3, judge.may.set).start()
+    desk.close()
+    ending.join(SOON)
+    with jitrl.open(tmp_path / "a.db") as memory:
+        kept = memory.store.episode("slow")
+    assert (kept.status, kept.outcome.value) == ("terminated", 1.0)

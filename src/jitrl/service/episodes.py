@@ -28,6 +28,8 @@ from jitrl.types import Basis, Decision, EpisodeStatus, Outcome, State
 
 _log = logging.getLogger(__name__)
 
+_PATIENCE = 30.0  # seconds that the end waits for what is being judged
+
 
 class Episodes:
     """The episodes of a memory, for callers in threads.
@@ -58,12 +60,18 @@ class Episodes:
         return len(self._running)
 
     def end(self) -> None:
-        """Decide no more. What runs is closed as truncated unless a later process goes on with it.
+        """Decide no more; what is being judged is waited for.
+
+        What runs is closed as truncated unless a later process goes on with it.
 
         May be called twice.
         """
         self._lane.close()
         if self._journal is None:
+            last = time.monotonic() + _PATIENCE
+            for running in list(self._running.values()):
+                if not running.is_settled(max(0.0, last - time.monotonic())):
+                    _log.warning("lost, as its judge still hangs: key=%s", running.episode.key)
             self.sweep(0.0)
 
     def resume(self) -> int:
@@ -378,13 +386,10 @@ class Episodes:
         return steps[step].state, steps[step].action, made
 
     def _known(self, key: str) -> Seat | None:
-        running = self._running.get(self._clean(key))
-        if running is not None:
+        if (running := self._running.get(self._clean(key))) is not None:
             return running.seat()
         stored = self.lookup.episode(self._clean(key))
-        if stored is None:
-            return None
-        return Seat.of(key, stored)
+        return None if stored is None else Seat.of(key, stored)
 
     def _must_run(self, key: str) -> Running:
         running = self._running.get(self._clean(key))

@@ -44,28 +44,38 @@ def mended() -> Iterator[None]:
     def end(number: int, _: FrameType | None) -> None:
         caught.append(number)
         restore()
-        os.dup2(nowhere, into)  # not closed, as a line may just be written to it
+        _lead_nowhere(into)
 
-    nowhere = os.open(os.devnull, os.O_WRONLY)
     for number in _ENDS:
         signal.signal(number, end)
-    pump = threading.Thread(target=_pump, args=(wire, os.fdopen(into, "wb")), daemon=True)
+    pump = threading.Thread(target=_pump, args=(wire, into), daemon=True)
     pump.start()
     try:
         yield
     finally:
         restore()
-        os.close(nowhere)
         for one in caught:
             signal.raise_signal(one)
 
 
-def _pump(wire: IO[bytes], into: IO[bytes]) -> None:
+def _lead_nowhere(into: int) -> None:
+    """End what is read at the other side of a pipe.
+
+    It is not closed: a line may just be written to it, and its number would be that of another file
+    when the pipe is ended again.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, into)
+    os.close(nowhere)
+
+
+def _pump(wire: IO[bytes], into: int) -> None:
     """Write each line on, mended."""
-    with suppress(OSError), into:  # nobody reads it any more
+    with suppress(OSError), os.fdopen(into, "wb", closefd=False) as out:  # nobody reads it any more
         for line in wire:
-            into.write(_mended(line))
-            into.flush()
+            out.write(_mended(line))
+            out.flush()
+    _lead_nowhere(into)
 
 
 def _mended(line: bytes) -> bytes:

@@ -81,6 +81,13 @@ class Running:
         """Whether it is being judged and stored."""
         return self._ending.locked()
 
+    def is_settled(self, seconds: float) -> bool:
+        """Whether nobody judges it any more, at the latest after so many seconds."""
+        if not self._ending.acquire(timeout=seconds):
+            return False
+        self._ending.release()
+        return True
+
     @property
     def is_lossy(self) -> bool:
         """Whether a step could not be written down, so that nothing can be learned of it."""

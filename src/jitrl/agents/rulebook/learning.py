@@ -13,7 +13,7 @@ from jitrl.agents.rulebook.contrasts import contrast, present
 from jitrl.agents.rulebook.distilling import DONE, Distiller, Round
 from jitrl.agents.rulebook.gating import Gating
 from jitrl.core.gates import Gates
-from jitrl.errors import ModelError, StoreError
+from jitrl.errors import ModelError, RecordError, StoreError
 from jitrl.ports.rules import RuleStore
 from jitrl.types import Episode, Task
 
@@ -167,6 +167,8 @@ class Learning:
         """Whether a rule was not purged meanwhile."""
         try:
             self.store.rule(rule)
+        except RecordError:  # it is there, and damaged
+            raise
         except StoreError:
             return False
         return True

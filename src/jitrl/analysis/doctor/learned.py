@@ -10,7 +10,7 @@ import numpy as np
 
 from jitrl.analysis.doctor.case import Attempt, Book, Case, Journal
 from jitrl.analysis.doctor.finding import Finding, found, unknown
-from jitrl.analysis.doctor.rules import MOST_NAMED, gates_of, option
+from jitrl.analysis.doctor.rules import MOST_NAMED, doubled, gates_of, option
 from jitrl.core.gates import drawn
 from jitrl.core.rules import ALIKE, diversity
 from jitrl.stores.records import RuleRecord
@@ -56,7 +56,7 @@ def rounds(case: Case) -> Finding:
         tasks=tasks,
         brought=brought,
         repeats=repeats,
-        more=2 * option(case, "attempts"),
+        more=doubled(case, "attempts"),
         **case.named(next(j.path for j in case.journals if j.book.contrasts)),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,13 @@ def option(case: Case, name: str) -> Any:
     """An option of the agent ``rulebook``, as a run has it, or its default."""
     given = {} if case.record is None else case.record.settings["run"]["options"]
     return given.get(name, _DEFAULTS[name])
+
+
+def doubled(case: Case, name: str, most: float = math.inf) -> Any:
+    """Twice an option of ``rulebook``; ``None`` if no run says what it is, or it is at its most."""
+    now = option(case, name)
+    more = min(most, 2 * now)
+    return None if case.record is None or more == now else more
 
 
 def more(case: Case) -> Finding:
@@ -167,7 +175,7 @@ def obeyed(case: Case) -> Finding:
         "needless" if _rate(held) >= NEEDLESS else "",
         told=_rate(told),
         held=_rate(held),
-        gap=min(1.0, 2.0 * option(case, "gap")),
+        gap=doubled(case, "gap", 1.0),
         **said(change),
     )
 

@@ -65,8 +65,8 @@ CHINESE: Mapping[str, Said] = {
             ),
             "needless": Ailment(
                 "规则说的是本来就会做的事。",
-                "只从差别更大的尝试里提炼：在 jitrl.toml 的 [rules] 里写 gap = {gap:g}"
-                "（rulebook 有同名的选项）。",
+                "只从差别更大的尝试里提炼：在 jitrl.toml 的 [rules] 里调高 gap"
+                "[[，例如 gap = {gap:g}]]（rulebook 有同名的选项）。",
             ),
         },
     ),
@@ -98,8 +98,8 @@ CHINESE: Mapping[str, Said] = {
         {
             "": Ailment(
                 "大多数提炼没有带来新东西。",
-                "任务能教的已经教完了，使每轮更长：在 jitrl.toml 的 [rules] 里写 attempts = {more}"
-                "（rulebook 有同名的选项）。",
+                "任务能教的已经教完了，使每轮更长：在 jitrl.toml 的 [rules] 里调高 attempts"
+                "[[，例如 attempts = {more}]]（rulebook 有同名的选项）。",
             ),
             "barren": Ailment(
                 "没有一次提炼得到规则。",

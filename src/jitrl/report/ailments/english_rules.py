@@ -67,8 +67,8 @@ ENGLISH: Mapping[str, Said] = {
             ),
             "needless": Ailment(
                 "The rules say what is done anyway.",
-                "Distil where attempts differ more: gap = {gap:g} under [rules] of jitrl.toml "
-                "(rulebook has an option of that name).",
+                "Distil where attempts differ more: raise gap under [rules] of jitrl.toml[[, as to "
+                "gap = {gap:g}]] (rulebook has an option of that name).",
             ),
         },
     ),
@@ -102,8 +102,9 @@ ENGLISH: Mapping[str, Said] = {
         {
             "": Ailment(
                 "Most distillations bring nothing new.",
-                "Make rounds longer, as what a task has to teach, it taught: attempts = {more} "
-                "under [rules] of jitrl.toml (rulebook has an option of that name).",
+                "Make rounds longer, as what a task has to teach, it taught: raise attempts "
+                "under [rules] of jitrl.toml[[, as to attempts = {more}]] "
+                "(rulebook has an option of that name).",
             ),
             "barren": Ailment(
                 "No distillation brought a rule.",

@@ -7,7 +7,9 @@ from unicodedata import category
 
 _KEPT = "\n\r\t\u200c\u200d"  # lines, and the joiners of some scripts and of emoji
 _JOINED = re.compile("(?<=[ -~])[\u200c\u200d]|[\u200c\u200d](?=[ -~])")  # they join no Latin
-_FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
+_FROM_RIGHT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 
 
 def shown(text: str) -> str:

@@ -58,6 +58,12 @@ def test_marks_of_direction_are_told_and_not_obeyed(visit, hostile_memory):
         ("\u0646\u200c\u0647", "\u0646\u200c\u0647"),
         ("\U0001f469\u200d\U0001f467", "\U0001f469\u200d\U0001f467"),
         ("\u4f60\u3000\u597d", "\u4f60\u3000\u597d"),
+        ("a\U000e0148\U000e0149b", r"a\U000e0148\U000e0149b"),
+        ("pay\u3164\u115f\u034f\u2800", r"pay\u3164\u115f\u034f\u2800"),
+        ("\u0646\u200c\u200d\u200c\u0647", "\u0646" r"\u200c\u200d\u200c" "\u0647"),
+        ("\u4f60\u200b\u200d\u597d", "\u4f60" r"\u200b\u200d" "\u597d"),
+        ("a\ufe0fb", r"a\ufe0fb"),
+        ("\u2764\ufe0f 1\ufe0f\u20e3", "\u2764\ufe0f 1\ufe0f\u20e3"),
         ("file \udcff", r"file \udcff"),
     ],
 )

@@ -104,10 +104,11 @@ def _folded(text: str) -> str:
 
 def _visible(text: str) -> str:
     """The text without what is not seen, such as marks of direction; blanks and lines stay."""
-    return text if text.isascii() and text.isprintable() else "".join(filter(_is_seen, text))
+    return text if text.isascii() and text.isprintable() else "".join(filter(is_seen, text))
 
 
-def _is_seen(char: str) -> bool:
+def is_seen(char: str) -> bool:
+    """Whether a character shows something by itself; blanks and ends of lines count as seen."""
     if char in _FILLERS or any(first <= char <= last for first, last in _SELECTORS):
         return False
     return char.isspace() or char in _SEEN or unicodedata.category(char) not in ("Cc", "Cf")

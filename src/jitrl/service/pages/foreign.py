@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-_KEPT = "\n\r\t\u200c\u200d"  # lines, and the joiners of some scripts and of emoji
-_JOINED = re.compile("(?<=[ -~])[\u200c\u200d]|[\u200c\u200d](?=[ -~])")  # they join no Latin
+from jitrl.core.sentences import is_seen
+
+_KEPT = "\n\r\t\u200c\u200d\ufe0e\ufe0f"  # lines, and what joins or forms letters and emoji
+_BLANK = "\u2800"  # a sign of Braille without a dot
+_NO_USE = re.compile(  # runs of joiners, those beside Latin and Chinese, forms of no symbol
+    "[\u200c\u200d]{2,}|(?<=[ -~\u4e00-\u9fff])[\u200c\u200d]|[\u200c\u200d](?=[ -~\u4e00-\u9fff])"
+    r"|(?<![^\w\s\u200c-\u200d\ufe0e-\ufe0f])[\ufe0e\ufe0f](?!\u20e3)"
+)
 _FROM_RIGHT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
@@ -17,10 +23,10 @@ def shown(text: str) -> str:
 
     Among them are marks of direction, which would show another text than the one that is there.
     """
-    if text.isprintable():
-        return text if text.isascii() else _JOINED.sub(_code, text)
+    if text.isascii() and text.isprintable():
+        return text
     unseen = {ord(c): _coded(c) for c in set(text) if not (c in _KEPT or _is_seen(c))}
-    return _JOINED.sub(_code, text.translate(unseen))
+    return _NO_USE.sub(_code, text.translate(unseen))
 
 
 def apart(text: str) -> str:
@@ -29,11 +35,12 @@ def apart(text: str) -> str:
 
 
 def _is_seen(character: str) -> bool:
-    return character.isprintable() or category(character) == "Zs"
+    is_printed = character.isprintable() or category(character) == "Zs"
+    return is_printed and is_seen(character) and character != _BLANK
 
 
 def _code(found: re.Match[str]) -> str:
-    return _coded(found[0])
+    return "".join(map(_coded, found[0]))
 
 
 def _coded(character: str) -> str:

@@ -3,8 +3,10 @@
 import ast
 import graphlib
 import json
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -163,6 +165,15 @@ def test_only_an_experiment_and_what_has_the_models_own_choice_catch_whatever_co
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_nothing_is_pickled(path):
     assert not {"pickle", "shelve", "marshal", "dill"} & set(imported(path))
+
+
+def test_types_are_checked_alike_whether_optional_packages_are_installed_or_not():
+    project = tomllib.loads((ROOT.parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    always = {re.split(r"[^\w-]", need)[0] for need in project["project"]["dependencies"]}
+    lists = [part["module"] for part in project["tool"]["mypy"]["overrides"]]
+    left_out = {module.split(".")[0] for modules in lists for module in modules} - {"jitrl"}
+    outside = {full.split(".")[0] for path in MODULES for full in imported(path)} - {"jitrl"}
+    assert outside - set(sys.stdlib_module_names) <= always | left_out
 
 
 def loaded_by(code):

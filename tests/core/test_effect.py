@@ -70,10 +70,26 @@ def test_something_without_effect_is_seldom_called_one_at_any_look(success):
     assert wrong <= 0.1 * times
 
 
-def test_bounds_never_widen_again():
+def test_bounds_never_widen_while_one_effect_fits():
     uses = lived(np.random.default_rng(1), 80, 0.5, lambda told, task, t: 0.8 if told else 0.3)
     found = [effect(uses[:n]) for n in range(0, 81, 10)]
     assert all(a.low <= b.low and b.high <= a.high for a, b in itertools.pairwise(found))
+
+
+def test_an_effect_that_changed_is_estimated_from_there_on():
+    """Good in 100 uses, harmful from then on: the bounds leave what was, and come to what is."""
+
+    def turning(told, task, t):
+        return 0.5 + (0.4 if t < 100 else -0.4) * (1 if told else -1)
+
+    for seed in range(10):
+        uses = lived(np.random.default_rng(seed), 300, 0.5, turning)
+        found = effect(uses[:100], 0.1)
+        assert 0.3 < found.low <= 0.8 <= found.high
+        found = effect(uses, 0.1)
+        assert found.low + 0.1 < found.high < -0.3
+        assert found.mean == pytest.approx(-0.8, abs=0.15)
+        assert found.given + found.held == 300
 
 
 def test_the_mean_is_unbiased_when_chances_differ():

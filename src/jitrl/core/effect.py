@@ -11,6 +11,9 @@ bounds come from betting on x: the wealth of a bettor who bets against an effect
 one grows beyond 1 / alpha with a chance of at most alpha, at any time. So they may be looked at
 after every episode, and a rule may be dropped at any look.
 
+They are bounds of one effect. Once none fits all uses, the effect has changed, and what is said is
+of the uses from there on.
+
 Sources: Robins, Rotnitzky, Zhao, *Estimation of regression coefficients when some regressors are
 not always observed* (1994), for x; Waudby-Smith, Ramdas, *Estimating means of bounded random
 variables by betting* (2024), for the bounds.
@@ -52,10 +55,11 @@ class Effect:
     """Mean score with minus without, in [-1, 1].
 
     Attributes:
-        mean: Mean of x; not a number as long as there is no use. Of few uses it may leave [-1, 1],
-            and, as bounds never widen again, the bounds too.
+        mean: Mean of x since the effect last changed; not a number as long as there is no use. Of
+            few uses it may leave [-1, 1] and, as bounds do not widen while one effect fits, the
+            bounds too.
         low, high: The effect is between them at all looks together with a chance of 1 - alpha.
-        given, held: Uses of each kind.
+        given, held: Uses of each kind, all in all.
     """
 
     mean: float
@@ -97,11 +101,9 @@ class Estimate:
         if not 0.0 < alpha < 1.0:
             raise ValueError(f"alpha is {alpha}; it must be in (0, 1)")
         self._limit = float(np.log(2.0 / alpha))
-        self._above, self._below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
-        self._left = np.ones_like(_EFFECTS, dtype=bool)
-        self._total, self._squares = 0.0, 1.0
-        self._given = self._count = 0
+        self._given = self._held = 0
         self._means = _Means()
+        self._begin()
 
     def add(self, use: Use) -> None:
         """Take in the next use.
@@ -110,6 +112,9 @@ class Estimate:
             ValueError: If its chance is not in (0, 1), or its score not in [0, 1].
         """
         x, least, most = self._means.signal(use)
+        self._given, self._held = self._given + use.given, self._held + (not use.given)
+        if not self._left.any():
+            self._begin()
         n = self._count + 1.0
         mean, spread = self._total / n, self._squares / n
         lead = mean - _EFFECTS
@@ -121,15 +126,19 @@ class Estimate:
         self._left &= (self._above < self._limit) & (self._below < self._limit)
         self._total, self._squares = self._total + x, self._squares + (x - mean) ** 2
         self._count += 1
-        self._given += use.given
+
+    def _begin(self) -> None:
+        """Nothing is known of the effect."""
+        self._above, self._below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
+        self._left = np.ones_like(_EFFECTS, dtype=bool)
+        self._total, self._squares, self._count = 0.0, 1.0, 0
 
     @property
     def value(self) -> Effect:
         """As of the last use."""
         mean = self._total / self._count if self._count else float("nan")
-        kept = _EFFECTS[self._left] if self._left.any() else np.clip([mean], -1.0, 1.0)
-        low, high = float(kept.min()), float(kept.max())
-        return Effect(mean, low, high, self._given, self._count - self._given)
+        kept = _EFFECTS[self._left] if self._left.any() else _EFFECTS
+        return Effect(mean, float(kept.min()), float(kept.max()), self._given, self._held)
 
 
 class Promise:

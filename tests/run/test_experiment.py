@@ -13,7 +13,7 @@ from jitrl.analysis import results
 from jitrl.envs.toy import Toy
 from jitrl.errors import BudgetExceeded, ConfigError, InputError, JitRLError, ModelError, StoreError
 from jitrl.models.scripted import Scripted
-from jitrl.run import experiment, folder
+from jitrl.run import experiment, folder, schedule
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Scored, Unscored
 
@@ -387,7 +387,7 @@ def test_tasks_are_chosen_by_number_by_name_and_by_pattern(settings):
     tasks = Toy("protocol", tasks=12).tasks()
 
     def chosen(which):
-        return [task.id for task in experiment.select(tasks, settings(tasks=which).run)]
+        return [task.id for task in schedule.select(tasks, settings(tasks=which).run)]
 
     assert chosen(2) == ["protocol:0", "protocol:1"]
     assert chosen(("protocol:1*", "protocol:0")) == [

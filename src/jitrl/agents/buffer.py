@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.questions import questions
+from jitrl.agents.settings import MemorySettings
 from jitrl.agents.words import Words, steps, words
 from jitrl.core.rule import Choose
 from jitrl.ports import Evaluator, Store

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,23 +15,22 @@ from jitrl.agents import admitting
 from jitrl.agents.admitting import Judged
 from jitrl.agents.attended import Attended
 from jitrl.agents.reading import Reading, check_versions
+from jitrl.agents.settings import MemorySettings
 from jitrl.core.credit import derive_rows
 from jitrl.core.readings import collected
 from jitrl.core.rule import UpdateRule
 from jitrl.core.update import decide
 from jitrl.errors import InputError
-from jitrl.memory.index import Kernel, scan_of
+from jitrl.memory.index import scan_of
 from jitrl.memory.rerun import seed_of
 from jitrl.memory.session import Session
 from jitrl.memory.view import Lens, View
 from jitrl.ports import Embedder, Evaluator, Receipt, Store
 from jitrl.presets import Preset, load
 from jitrl.types import (
-    Basis,
     Decision,
     Episode,
     Judgment,
-    Mode,
     Neighborhood,
     Prompt,
     Proposal,
@@ -40,49 +39,6 @@ from jitrl.types import (
     State,
     Task,
 )
-
-
-class MemorySettings(Protocol):
-    """What the agent is told about its memory; ``config.Memory`` is one, and says more."""
-
-    @property
-    def mode(self) -> Mode: ...
-
-    @property
-    def holdout(self) -> float: ...
-
-    @property
-    def preset(self) -> str: ...
-
-    @property
-    def rule(self) -> Mapping[str, Any]: ...
-
-    @property
-    def retrieval(self) -> Mapping[str, Any]: ...
-
-    @property
-    def gamma(self) -> float | None: ...
-
-    @property
-    def trusted(self) -> Collection[Basis]: ...
-
-    @property
-    def principal(self) -> str: ...
-
-    @property
-    def kernel(self) -> Kernel: ...
-
-    @property
-    def admission(self) -> Mapping[str, Any]: ...
-
-    @property
-    def snapshot(self) -> str: ...
-
-    @property
-    def canary(self) -> str: ...
-
-    @property
-    def canary_share(self) -> float: ...
 
 
 class Corrected:

@@ -25,11 +25,11 @@ from jitrl.agents.configuration import (
     read_configuration,
     tree,
 )
-from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.questions import questions
+from jitrl.agents.settings import MemorySettings
 from jitrl.agents.words import words
 from jitrl.core.rule import Choose
 from jitrl.errors import ConfigError

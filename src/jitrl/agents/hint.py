@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.past import PastEpisode
 from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import Prompted, learner
+from jitrl.agents.settings import MemorySettings
 from jitrl.agents.words import words
 from jitrl.core.rule import Choose
 from jitrl.ports import Evaluator, Hint, Store

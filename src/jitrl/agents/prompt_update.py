@@ -13,9 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from jitrl.agents.attended import Attended
-from jitrl.agents.corrected import Corrected, MemorySettings
+from jitrl.agents.corrected import Corrected
 from jitrl.agents.prior import own_choice, prior_of
 from jitrl.agents.prompted import check_counts, fitting, learner
+from jitrl.agents.settings import MemorySettings
 from jitrl.agents.shown import Shown
 from jitrl.agents.words import Words, words
 from jitrl.core.rule import Choose, UpdateRule

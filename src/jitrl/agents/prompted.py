@@ -12,9 +12,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from jitrl.agents.corrected import Corrected, MemorySettings
+from jitrl.agents.corrected import Corrected
 from jitrl.agents.past import Journal, Past, PastEpisode
 from jitrl.agents.prior import own_choice
+from jitrl.agents.settings import MemorySettings
 from jitrl.agents.shown import Shown
 from jitrl.core.rule import UpdateRule
 from jitrl.errors import ConfigError, InputError

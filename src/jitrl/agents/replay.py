@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from jitrl.agents.corrected import Corrected, MemorySettings
+from jitrl.agents.corrected import Corrected
 from jitrl.agents.past import Journal, Past, PastEpisode
 from jitrl.agents.prior import chosen_from, own_choice, prior_of
 from jitrl.agents.prompted import learner
+from jitrl.agents.settings import MemorySettings
 from jitrl.core.rule import Choose, UpdateRule
 from jitrl.ports import Evaluator, Receipt, Store
 from jitrl.types import Decision, Episode, Prompt, Proposal, Row, State, Task

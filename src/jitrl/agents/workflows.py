@@ -14,12 +14,12 @@ from typing import Any
 
 from jitrl.agents.asked import Author, asked, read_field, read_object
 from jitrl.agents.buffer import record
-from jitrl.agents.corrected import MemorySettings
 from jitrl.agents.induction import Workflow, induced
 from jitrl.agents.past import Past, PastEpisode
 from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import Prompted, check_counts, fitting, learner
 from jitrl.agents.questions import questions
+from jitrl.agents.settings import MemorySettings
 from jitrl.agents.words import words
 from jitrl.core.rule import Choose
 from jitrl.ports import Evaluator, Store, Writer

@@ -24,7 +24,7 @@ from jitrl.cli.shared.table import show
 from jitrl.errors import ConfigError, StoreError
 from jitrl.language import counted
 from jitrl.report.data import data
-from jitrl.run import experiment, folder
+from jitrl.run import folder, schedule
 from jitrl.run.compose import compose
 from jitrl.study import tune as tuning
 
@@ -62,7 +62,7 @@ def tune(
     settings = config.load(flags)
     where = out or folder.default(settings, "tune")
     settings = _cached(_for_jitrl(settings), where)
-    tasks = experiment.select(listed(settings), settings.run)
+    tasks = schedule.select(listed(settings), settings.run)
 
     def planned() -> tuning.Plan:
         search, held = tuning.split(tasks, held_out, seed)

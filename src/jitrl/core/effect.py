@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from math import erf, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 _EFFECTS = np.linspace(-1.0, 1.0, 401)
 _MOST = 0.75  # share of the wealth that the worst outcome may take
@@ -102,8 +103,7 @@ class Estimate:
             raise ValueError(f"alpha is {alpha}; it must be in (0, 1)")
         self._limit = float(np.log(2.0 / alpha))
         self._given = self._held = 0
-        self._means = _Means()
-        self._begin()
+        self._means, self._bets = _Means(), _Bets(self._limit)
 
     def add(self, use: Use) -> None:
         """Take in the next use.
@@ -111,10 +111,46 @@ class Estimate:
         Raises:
             ValueError: If its chance is not in (0, 1), or its score not in [0, 1].
         """
-        x, least, most = self._means.signal(use)
+        signal = self._means.signal(use)
         self._given, self._held = self._given + use.given, self._held + (not use.given)
-        if not self._left.any():
-            self._begin()
+        if not self._bets.left.size:
+            self._bets = _Bets(self._limit)
+        self._bets.add(*signal)
+
+    @property
+    def value(self) -> Effect:
+        """As of the last use."""
+        left = self._bets.left if self._bets.left.size else _EFFECTS
+        low, high = float(left.min()), float(left.max())
+        return Effect(self._bets.mean, low, high, self._given, self._held)
+
+
+class _Bets:
+    """Bets on x against each effect there may be.
+
+    Args:
+        limit: Logarithm of the wealth at which an effect is given up.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._above, self._below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
+        self._fits = np.ones_like(_EFFECTS, dtype=bool)
+        self._total, self._squares, self._count = 0.0, 1.0, 0
+
+    @property
+    def mean(self) -> float:
+        """Of x; not a number as long as there is none."""
+        return self._total / self._count if self._count else float("nan")
+
+    @property
+    def left(self) -> NDArray[np.float64]:
+        """Effects that were never given up."""
+        found: NDArray[np.float64] = _EFFECTS[self._fits]
+        return found
+
+    def add(self, x: float, least: float, most: float) -> None:
+        """Bet on the next x, which could have been between these."""
         n = self._count + 1.0
         mean, spread = self._total / n, self._squares / n
         lead = mean - _EFFECTS
@@ -123,22 +159,9 @@ class Estimate:
         down = np.clip(-bet, 0.0, _MOST / np.maximum(most - _EFFECTS, 1e-9))
         self._above += np.log1p(up * (x - _EFFECTS))
         self._below += np.log1p(-down * (x - _EFFECTS))
-        self._left &= (self._above < self._limit) & (self._below < self._limit)
+        self._fits &= (self._above < self._limit) & (self._below < self._limit)
         self._total, self._squares = self._total + x, self._squares + (x - mean) ** 2
         self._count += 1
-
-    def _begin(self) -> None:
-        """Nothing is known of the effect."""
-        self._above, self._below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
-        self._left = np.ones_like(_EFFECTS, dtype=bool)
-        self._total, self._squares, self._count = 0.0, 1.0, 0
-
-    @property
-    def value(self) -> Effect:
-        """As of the last use."""
-        mean = self._total / self._count if self._count else float("nan")
-        kept = _EFFECTS[self._left] if self._left.any() else _EFFECTS
-        return Effect(mean, float(kept.min()), float(kept.max()), self._given, self._held)
 
 
 class Promise:

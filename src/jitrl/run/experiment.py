@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
-from jitrl.config import Memory, Run, Settings
+from jitrl.config import Memory, Settings
 from jitrl.errors import BudgetExceeded, ConfigError, JitRLError, ModelError, StoreError
 from jitrl.language import counted
 from jitrl.models.calls import Meter
@@ -23,7 +22,7 @@ from jitrl.run import plateau
 from jitrl.run.books import Book
 from jitrl.run.ledger import Ledger
 from jitrl.run.loop import Stopped, Trial, play
-from jitrl.run.schedule import before, plan
+from jitrl.run.schedule import before, plan, seeds_of, select
 from jitrl.types import Episode, Task, Unscored
 
 _FATAL = (Stopped, ConfigError, StoreError, BudgetExceeded)
@@ -141,52 +140,12 @@ def run(
             folders.over(folder, record, seconds, campaign.stopped)
 
 
-def select(tasks: Sequence[Task], settings: Run) -> list[Task]:
-    """The first ``settings.tasks``, or those whose id matches one of its patterns.
-
-    Raises:
-        ConfigError: If a pattern matches nothing, there are fewer tasks, or two have one id.
-    """
-    for id, times in Counter(task.id for task in tasks).items():
-        if times > 1:
-            raise ConfigError(
-                f"the environment has {times} tasks {id!r}, which no journal could tell apart; "
-                "name nothing twice in environment.options"
-            )
-    if isinstance(settings.tasks, int):
-        if settings.tasks > len(tasks):
-            raise ConfigError(
-                f"run.tasks is {settings.tasks}, the environment has {len(tasks)}; ask for no more "
-                "(--tasks), or have it make more by an option of its own (--env-options, as "
-                "tasks=20 for toy)"
-            )
-        return list(tasks[: settings.tasks])
-    for pattern in settings.tasks:
-        if not any(fnmatchcase(task.id, pattern) for task in tasks):
-            some = ", ".join(task.id for task in tasks[:8])
-            raise ConfigError(f"run.tasks: no task matches {pattern!r}; there are {some} …")
-    return [t for t in tasks if any(fnmatchcase(t.id, pattern) for pattern in settings.tasks)]
-
-
 def wait_for(pending: set[Future[None]]) -> None:
     """Wait until all are done, or one has raised, which is raised here."""
     while pending:  # in short waits, so that an interrupt gets through everywhere
         over, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
         for future in over:
             future.result()
-
-
-def seeds_of(settings: Run) -> tuple[int, ...]:
-    """The seeds written out.
-
-    Raises:
-        ConfigError: If one is named twice, which would be one run counted as two.
-    """
-    if isinstance(settings.seeds, int):
-        return tuple(range(settings.seeds))
-    if len(set(settings.seeds)) < len(settings.seeds):
-        raise ConfigError(f"run.seeds is {list(settings.seeds)}; name each seed once")
-    return settings.seeds
 
 
 class _Environments:

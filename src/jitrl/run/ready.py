@@ -10,7 +10,8 @@ from jitrl import registry
 from jitrl.config import Budget, Model, Settings
 from jitrl.models.calls import Meter
 from jitrl.run import folder as folders
-from jitrl.run.experiment import Parts, seeds_of, select
+from jitrl.run.experiment import Parts
+from jitrl.run.schedule import seeds_of, select
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.types import Task
 

@@ -1,13 +1,56 @@
-"""In which order the episodes of a seed are played, and which of them act on one memory."""
+"""Which tasks and seeds a run has, their order, and which episodes act on one memory."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from jitrl.config import Run
+from jitrl.errors import ConfigError
 from jitrl.ports import Store
 from jitrl.run.loop import Trial
 from jitrl.types import Task
+
+
+def select(tasks: Sequence[Task], settings: Run) -> list[Task]:
+    """The first ``settings.tasks``, or those whose id matches one of its patterns.
+
+    Raises:
+        ConfigError: If a pattern matches nothing, there are fewer tasks, or two have one id.
+    """
+    for id, times in Counter(task.id for task in tasks).items():
+        if times > 1:
+            raise ConfigError(
+                f"the environment has {times} tasks {id!r}, which no journal could tell apart; "
+                "name nothing twice in environment.options"
+            )
+    if isinstance(settings.tasks, int):
+        if settings.tasks > len(tasks):
+            raise ConfigError(
+                f"run.tasks is {settings.tasks}, the environment has {len(tasks)}; ask for no more "
+                "(--tasks), or have it make more by an option of its own (--env-options, as "
+                "tasks=20 for toy)"
+            )
+        return list(tasks[: settings.tasks])
+    for pattern in settings.tasks:
+        if not any(fnmatchcase(task.id, pattern) for task in tasks):
+            some = ", ".join(task.id for task in tasks[:8])
+            raise ConfigError(f"run.tasks: no task matches {pattern!r}; there are {some} …")
+    return [t for t in tasks if any(fnmatchcase(t.id, pattern) for pattern in settings.tasks)]
+
+
+def seeds_of(settings: Run) -> tuple[int, ...]:
+    """The seeds written out.
+
+    Raises:
+        ConfigError: If one is named twice, which would be one run counted as two.
+    """
+    if isinstance(settings.seeds, int):
+        return tuple(range(settings.seeds))
+    if len(set(settings.seeds)) < len(settings.seeds):
+        raise ConfigError(f"run.seeds is {list(settings.seeds)}; name each seed once")
+    return settings.seeds
 
 
 def plan(

@@ -21,8 +21,8 @@ import numpy as np
 from jitrl import registry
 from jitrl.config import Settings
 from jitrl.ports import Environment, Writer
-from jitrl.run import experiment
 from jitrl.run import folder as folders
+from jitrl.run import schedule
 from jitrl.run.compose import compose
 from jitrl.run.embedding import remembered
 from jitrl.run.judging import evaluator_named, written
@@ -71,7 +71,7 @@ class Estimate:
 def estimate(label: str, settings: Settings, folder: Path, ask: Ask) -> Estimate:
     """What the missing episodes of a run in ``folder`` may take."""
     run = settings.run
-    whole = _tasks(settings) * run.attempts * len(experiment.seeds_of(run))
+    whole = _tasks(settings) * run.attempts * len(schedule.seeds_of(run))
     played = folders.played(folder)
     missing = max(whole - played, 0)
     if played:
@@ -163,7 +163,7 @@ def _length(prompt: Prompt) -> float:
 
 def _prompts(environment: Environment, settings: Settings) -> Iterator[Prompt]:
     """The prompt of the first decision of each task."""
-    for index, task in enumerate(experiment.select(list(environment.tasks()), settings.run)):
+    for index, task in enumerate(schedule.select(list(environment.tasks()), settings.run)):
         now = environment.reset(task, seed=Trial(task, index, 0, 0).world_seed)
         yield Prompt(
             goal=now.observation.goal,
@@ -202,7 +202,7 @@ def _writers(settings: Settings) -> int:
 def _tasks(settings: Settings) -> int:
     """How many tasks are selected."""
     with closing(_environment(settings)) as environment:
-        return len(experiment.select(list(environment.tasks()), settings.run))
+        return len(schedule.select(list(environment.tasks()), settings.run))
 
 
 def _environment(settings: Settings) -> Environment:

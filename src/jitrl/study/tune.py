@@ -27,7 +27,7 @@ from jitrl.errors import ConfigError, InputError, RecordError
 from jitrl.language import counted
 from jitrl.presets import Preset, load
 from jitrl.run import folder as folders
-from jitrl.run.experiment import seeds_of
+from jitrl.run.schedule import seeds_of
 from jitrl.study import purse
 from jitrl.types import Task
 

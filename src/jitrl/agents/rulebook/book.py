@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from jitrl.agents.asked import Author
-from jitrl.agents.corrected import Corrected, MemorySettings
+from jitrl.agents.corrected import Corrected
 from jitrl.agents.prior import prior_of
 from jitrl.agents.prompted import learner
 from jitrl.agents.rulebook.credit import Strategy, strategy
@@ -25,6 +25,7 @@ from jitrl.agents.rulebook.learning import Learning
 from jitrl.agents.rulebook.meaning import Meaning
 from jitrl.agents.rulebook.options import check_counts, check_shares
 from jitrl.agents.rulebook.telling import MOST_TOLD, ROOM, Telling
+from jitrl.agents.settings import MemorySettings
 from jitrl.core.gates import gates_of
 from jitrl.core.rule import Choose, UpdateRule
 from jitrl.errors import ConfigError

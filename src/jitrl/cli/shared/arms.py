@@ -17,7 +17,7 @@ from jitrl.cli.shared.progress import watched
 from jitrl.cli.shared.settings import Flags, merge
 from jitrl.errors import InputError
 from jitrl.language import counted
-from jitrl.run import experiment
+from jitrl.run import experiment, schedule
 from jitrl.run import folder as folders
 from jitrl.run.compose import compose
 from jitrl.run.experiment import Parts
@@ -142,7 +142,7 @@ def play_one(
             if is_alone:
                 if parts.book is not None and not done:
                     tell(f"{label} {parts.book.said}")
-                tasks = total // settings.run.attempts // len(experiment.seeds_of(settings.run))
+                tasks = total // settings.run.attempts // len(schedule.seeds_of(settings.run))
                 tell_plan([Planned(label, settings, tasks, done)], folder)
             watch.begun(done, total)
 

@@ -10,7 +10,7 @@ from jitrl.cli.shared.output import tell
 from jitrl.config import Settings
 from jitrl.language import counted
 from jitrl.report.words import ENGLISH
-from jitrl.run.experiment import seeds_of
+from jitrl.run.schedule import seeds_of
 
 LONG = 300
 """Episodes above which it is said how to play fewer."""

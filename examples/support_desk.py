@@ -62,7 +62,7 @@ class Desk:
     def settle(self, order: str, how: How) -> str:
         """Settle a complaint about an order; the first time counts."""
         self.settled = self.settled or how
-        return "The order is settled."
+        return f"The order is settled: {self.settled}."
 
     @property
     def is_right(self) -> bool:

@@ -7,8 +7,9 @@ import json
 import pytest
 
 pytest.importorskip("openai", reason="openai is not installed (extra openai)")
-httpx = pytest.importorskip("httpx", reason="httpx is not installed (extra server)")
+pytest.importorskip("httpx", reason="httpx is not installed (extra server)")
 
+import httpx
 from chat_stub import TOOLS, served
 from openai import NOT_GIVEN, AsyncOpenAI, BadRequestError, OpenAI
 from tool_desk import ANSWERED, KIND, RESEND, TASK, Desk, rounds

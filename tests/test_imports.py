@@ -56,9 +56,9 @@ MAY_CATCH_ALL = {
     "run/experiment.py",
     "integrations/guided.py",
     "service/calls.py",
-    "service/episodes.py",
     "service/running.py",
     "service/lane.py",
+    "service/roster.py",
 }
 """An experiment, and a thread of a service, go on after a failure; others by the model's choice."""
 

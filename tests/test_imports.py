@@ -58,7 +58,6 @@ MAY_CATCH_ALL = {
     "service/calls.py",
     "service/running.py",
     "service/lane.py",
-    "service/roster.py",
 }
 """An experiment, and a thread of a service, go on after a failure; others by the model's choice."""
 

@@ -6,11 +6,13 @@ import logging
 import os
 import threading
 import time
+from functools import partial
 
 from jitrl.api import JitRL
 from jitrl.ports import Receipt
 from jitrl.service import ahead
 from jitrl.service.errors import Full
+from jitrl.service.judging import aside
 from jitrl.service.lane import Lane
 from jitrl.service.lived import ServedEpisode
 from jitrl.service.running import Running
@@ -133,11 +135,11 @@ class Roster:
             running.catch_up()
         closed = []
         for running in quiet:
-            try:
-                self.finish(running, None, "truncated")
-                closed.append(running.episode.key)
-            except Exception:  # noqa: BLE001 - a judge may raise anything, and others are to be closed
-                _log.exception("sweep failed key=%s", running.episode.key)
+            key, ended = running.episode.key, partial(self.finish, running, None, "truncated")
+            if (error := aside(ended, "jitrl-judge").exception()) is None:
+                closed.append(key)
+            else:  # a judge may raise anything, and others are to be closed
+                _log.error("sweep failed key=%s", key, exc_info=error)
         return closed
 
     def end(self) -> None:

@@ -56,7 +56,6 @@ MAY_CATCH_ALL = {
     "run/experiment.py",
     "integrations/guided.py",
     "service/calls.py",
-    "service/episodes.py",
     "service/running.py",
     "service/lane.py",
 }

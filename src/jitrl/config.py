@@ -37,7 +37,7 @@ from jitrl.config_groups import (
     Settings,
     Writer,
 )
-from jitrl.errors import ConfigError
+from jitrl.errors import ConfigError, brief
 from jitrl.registry import did_you_mean
 from jitrl.run_presets import RUNS
 
@@ -127,7 +127,7 @@ def checked(memory: Memory) -> Memory:
         ConfigError: If a value is not allowed.
     """
     if not isinstance(memory, Memory):
-        raise ConfigError(f"settings are {memory!r}; they must be a jitrl.config.Memory")
+        raise ConfigError(f"settings are {brief(memory)}; they must be a jitrl.config.Memory")
     for name in memory.__struct_fields__:
         _value("memory", name, getattr(memory, name), "settings")
     return memory
@@ -231,11 +231,11 @@ def _checked(values: Mapping[str, Any], origin: str) -> dict[str, dict[str, Any]
     for group, table in values.items():
         if group not in GROUPS:
             raise ConfigError(
-                f"{origin}: there is no group of settings {group!r}"
+                f"{origin}: there is no group of settings {brief(group)}"
                 f"{did_you_mean(group, tuple(GROUPS))}; there are {', '.join(GROUPS)}"
             )
         if not isinstance(table, Mapping):
-            raise ConfigError(f"{origin}: {group} is a group of settings, got {table!r}")
+            raise ConfigError(f"{origin}: {group} is a group of settings, got {brief(table)}")
     return {
         group: {name: _value(group, name, value, origin) for name, value in table.items()}
         for group, table in values.items()
@@ -251,7 +251,7 @@ def _hint(group: str, name: str, origin: str) -> Any:
         )
     if name not in hints:
         raise ConfigError(
-            f"{origin}: {group} has no setting {name!r}{did_you_mean(name, tuple(hints))}; "
+            f"{origin}: {group} has no setting {brief(name)}{did_you_mean(name, tuple(hints))}; "
             f"it has {', '.join(hints)}"
         )
     return hints[name]

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from jitrl.errors import ConfigError
+from jitrl.errors import ConfigError, brief
 
 
 def plain(text: str) -> Any:
@@ -53,16 +53,17 @@ def convert(value: Any, hint: Any, what: str, *, strict: bool = True) -> Any:
     try:
         found = msgspec.convert(value, hint, strict=strict)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise ConfigError(f"{what} is {value!r}: {error}{allowed(hint)}") from error
+        raise ConfigError(f"{what} is {brief(value)}: {error}{allowed(hint)}") from error
     for part in _parts(found):
         if isinstance(part, float) and not math.isfinite(part):
             raise ConfigError(
-                f"{what} is {value!r}; a number must be finite, and a limit that is not wanted is "
-                "left out"
+                f"{what} is {brief(value)}; a number must be finite, and a limit that is not "
+                "wanted is left out"
             )
         if isinstance(part, str) and any("\ud800" <= letter <= "\udfff" for letter in part):
             raise ConfigError(
-                f"{what} is {value!r}; it has half of a surrogate pair and cannot be written down"
+                f"{what} is {brief(value)}; it has half of a surrogate pair and cannot be "
+                "written down"
             )
     return found
 
@@ -82,7 +83,7 @@ def takes_list(hint: Any) -> bool:
 def _table(text: str, parts: list[str], what: str) -> dict[str, Any]:
     pairs = [part.partition("=") for part in parts]
     if text.lstrip().startswith(("{", "[")) or not all(key and equals for key, equals, _ in pairs):
-        raise ConfigError(f"{what} is {text!r}; a table is written a=1,b=x or as JSON")
+        raise ConfigError(f"{what} is {brief(text)}; a table is written a=1,b=x or as JSON")
     return {key: plain(raw) for key, _, raw in pairs}
 
 

@@ -1,5 +1,16 @@
 """One error tree. Each message says what is wrong, the value, and what to do."""
 
+_SHOWN = 200  # characters of a value in a message
+
+
+def brief(value: object) -> str:
+    """How a value looks in a message, cut where a page of it would be printed."""
+    try:
+        shown = repr(value)
+    except ValueError:  # an int of too many digits
+        shown = f"a {type(value).__name__} that is too long to print"
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
+
 
 class JitRLError(Exception):
     """Root of all errors raised on purpose by this package."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from jitrl.errors import ConfigError
+from jitrl.errors import ConfigError, brief
 
 
 def own_function(given: Any, what: str = "function") -> Callable[..., Any]:
@@ -27,7 +27,7 @@ def own_function(given: Any, what: str = "function") -> Callable[..., Any]:
     found = _imported(given, what) if isinstance(given, str) else given
     if not callable(found):
         raise ConfigError(
-            f"{what} {given!r} cannot be called; give a function, or name one as "
+            f"{what} {brief(given)} cannot be called; give a function, or name one as "
             "package.module:name"
         )
     return found  # type: ignore[no-any-return]
@@ -37,13 +37,14 @@ def _imported(path: str, what: str) -> Any:
     module, _, name = path.partition(":")
     if module.startswith("."):
         raise ConfigError(
-            f"{what} {path!r} names a module from somewhere else; write it as package.module:name"
+            f"{what} {brief(path)} names a module from somewhere else; write it as "
+            "package.module:name"
         )
     try:
         return getattr(_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(
-            f"{what} {path!r} cannot be imported: {error}; write it as package.module:name"
+            f"{what} {brief(path)} cannot be imported: {error}; write it as package.module:name"
         ) from error
 
 

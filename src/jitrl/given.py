@@ -11,7 +11,7 @@ from typing import get_args
 
 import numpy as np
 
-from jitrl.errors import InputError, StoreError
+from jitrl.errors import InputError, StoreError, brief
 from jitrl.types import (
     BASES,
     LARGEST,
@@ -46,13 +46,13 @@ def path(given: str | os.PathLike[str]) -> str:
     """
     text = os.fspath(given) if isinstance(given, str | os.PathLike) else given
     if not isinstance(text, str) or not text:
-        raise InputError(f"path is {given!r}; it must be the path of a file, or ':memory:'")
+        raise InputError(f"path is {brief(given)}; it must be the path of a file, or ':memory:'")
     try:
         os.stat(text)
     except FileNotFoundError:
         pass  # the store makes it
     except ValueError as error:
-        raise InputError(f"path is {given!r}; no file can have this name: {error}") from error
+        raise InputError(f"path is {brief(given)}; no file can have this name: {error}") from error
     except OSError as error:
         raise StoreError(f"the memory file {text} cannot be used: {error.strerror}") from error
     return _plain(text)
@@ -68,9 +68,9 @@ def text(given: str, what: str, most: int = _LONG) -> str:
         InputError: If it is none, too long, or has half of a surrogate pair.
     """
     if not isinstance(given, str):
-        raise InputError(f"{what} is {_brief(given)}; it must be a text")
+        raise InputError(f"{what} is {brief(given)}; it must be a text")
     if len(given) > most:
-        raise InputError(f"{what} has {len(given)} characters; at most {most} ({_brief(given)})")
+        raise InputError(f"{what} has {len(given)} characters; at most {most} ({brief(given)})")
     plain = _plain(given)
     try:
         plain.encode()
@@ -86,7 +86,7 @@ def text(given: str, what: str, most: int = _LONG) -> str:
 def name(given: str, what: str) -> str:
     """As ``text``, but not empty."""
     if not isinstance(given, str) or not given:
-        raise InputError(f"{what} is {_brief(given)}; it must be a text that is not empty")
+        raise InputError(f"{what} is {brief(given)}; it must be a text that is not empty")
     return text(given, what)
 
 
@@ -102,10 +102,10 @@ def decision_id(given: str) -> str:
         InputError: If it cannot.
     """
     if not isinstance(given, str) or not given:
-        raise InputError(f"decision is {_brief(given)}; it must be a text that is not empty")
+        raise InputError(f"decision is {brief(given)}; it must be a text that is not empty")
     key, _, step = given.rpartition("#")
     if len(key) > _LONG or (key and len(step) > _DIGITS):
-        raise InputError(f"{_brief(given)} is not a decision id; it must be EPISODE_KEY#STEP")
+        raise InputError(f"{brief(given)} is not a decision id; it must be EPISODE_KEY#STEP")
     return text(given, "decision", _LONGEST)
 
 
@@ -116,11 +116,11 @@ def names(given: Collection[str], what: str) -> frozenset[str]:
         InputError: If it is not; one text is no collection.
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise InputError(f"{what} is {_brief(given)}; it must be a collection of texts")
+        raise InputError(f"{what} is {brief(given)}; it must be a collection of texts")
     found = list(given)
     for one in found:
         if not isinstance(one, str):
-            raise InputError(f"{what} holds {_brief(one)}; it must be a collection of texts")
+            raise InputError(f"{what} holds {brief(one)}; it must be a collection of texts")
     return frozenset(map(_plain, found))
 
 
@@ -144,7 +144,7 @@ def risk(given: Risk, action: str) -> Risk:
     """
     if not isinstance(given, str) or given not in RISKS:
         raise InputError(
-            f"risk of {_brief(action)} is {_brief(given)}; it must be one of {', '.join(RISKS)}"
+            f"risk of {brief(action)} is {brief(given)}; it must be one of {', '.join(RISKS)}"
         )
     return RISKS[RISKS.index(given)]
 
@@ -168,13 +168,13 @@ def row_ids(given: Collection[int], what: str) -> frozenset[int]:
         StoreError: If one is too large for a row of any memory.
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise InputError(f"{what} is {_brief(given)}; it must be a collection of row ids")
+        raise InputError(f"{what} is {brief(given)}; it must be a collection of row ids")
     found = list(given)
     for one in found:
         if isinstance(one, bool) or not isinstance(one, int | np.integer):
-            raise InputError(f"{what} holds {_brief(one)}; a row id is a whole number")
+            raise InputError(f"{what} holds {brief(one)}; a row id is a whole number")
         if not -_WHOLE <= one < _WHOLE:
-            raise StoreError(f"there is no row {_brief(one)}; no memory holds so many")
+            raise StoreError(f"there is no row {brief(one)}; no memory holds so many")
     return frozenset(map(int, found))
 
 
@@ -187,7 +187,7 @@ def state(given: str | State) -> State:
     made = State(given) if isinstance(given, str) else given
     if not isinstance(made, State):
         raise InputError(
-            f"state is {_brief(given)}, a {type(given).__name__}; it must be a text or a State"
+            f"state is {brief(given)}, a {type(given).__name__}; it must be a text or a State"
         )
     long = sum(len(part) for part in (made.text, made.context) if isinstance(part, str))
     if long > _LONGEST:
@@ -199,7 +199,7 @@ def state(given: str | State) -> State:
     )
     if not (checked.text.strip() or checked.context.strip() or checked.place.strip()):
         raise InputError(
-            f"state is {_brief(given)}, which is empty, so that all such states would be one; "
+            f"state is {brief(given)}, which is empty, so that all such states would be one; "
             "give a text of what the agent sees, or name where it is: State(text, place=...)"
         )
     return checked
@@ -215,7 +215,7 @@ def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Cand
         made = [_candidate(action, logit, "caller") for action, logit in given.items()]
     elif isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(
-            f"candidates is {_brief(given)}; it must be a mapping of actions to logits, or "
+            f"candidates is {brief(given)}; it must be a mapping of actions to logits, or "
             "Candidates"
         )
     else:
@@ -223,12 +223,12 @@ def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Cand
         for c in given:
             if not isinstance(c, Candidate):
                 raise InputError(
-                    f"{_brief(c)} is no candidate; it must be a jitrl.Candidate, or all of them a "
+                    f"{brief(c)} is no candidate; it must be a jitrl.Candidate, or all of them a "
                     "mapping {action: logit}"
                 )
             if c.source not in ("model", "caller"):
                 raise InputError(
-                    f"source of {_brief(c.action)} is {_brief(c.source)}; what is proposed comes "
+                    f"source of {brief(c.action)} is {brief(c.source)}; what is proposed comes "
                     "from 'model' or 'caller'"
                 )
             made.append(_candidate(c.action, c.logit, c.source, risk(c.risk, c.action)))
@@ -245,7 +245,7 @@ def candidates(given: Candidates, allowed: Collection[str] | None) -> tuple[Cand
         )
     if len({c.action for c in kept}) < len(kept):
         twice = Counter(c.action for c in kept).most_common(1)[0][0]
-        raise InputError(f"candidate {_brief(twice)} occurs twice; each action once")
+        raise InputError(f"candidate {brief(twice)} occurs twice; each action once")
     if not isinstance(allowed, Mapping):
         return kept
     marks = [max(c.risk, allowed[c.action], key=RISKS.index) for c in kept]
@@ -258,11 +258,11 @@ def _candidate(
     """A candidate of plain values; action and logit are checked."""
     if not isinstance(action, str) or not action:
         raise InputError(
-            f"an action is {_brief(action)}; an action must be a text that is not empty"
+            f"an action is {brief(action)}; an action must be a text that is not empty"
         )
     plain = text(action, "an action")
     if type(logit) is not float or not -LARGEST <= logit <= LARGEST:
-        logit = number(logit, f"logit of {_brief(plain)}")
+        logit = number(logit, f"logit of {brief(plain)}")
     return Candidate(plain, logit, "model" if source == "model" else "caller", risk)
 
 
@@ -275,9 +275,9 @@ def outcome(
         InputError: If a value cannot be used.
     """
     if not isinstance(basis, str) or basis not in BASES:
-        raise InputError(f"basis is {_brief(basis)}; it must be one of {', '.join(BASES)}")
+        raise InputError(f"basis is {brief(basis)}; it must be one of {', '.join(BASES)}")
     if not isinstance(told, bool):
-        raise InputError(f"told is {_brief(told)}; it must be True or False")
+        raise InputError(f"told is {brief(told)}; it must be True or False")
     basis, evaluator = BASES[BASES.index(basis)], text(evaluator, "evaluator")
     principal = text(principal, "principal")
     if value is None:
@@ -292,7 +292,7 @@ def status(given: EpisodeStatus) -> EpisodeStatus:
         InputError: If it cannot.
     """
     if not isinstance(given, str) or given not in _STATUSES:
-        raise InputError(f"status is {_brief(given)}; it must be one of {', '.join(_STATUSES)}")
+        raise InputError(f"status is {brief(given)}; it must be one of {', '.join(_STATUSES)}")
     found: EpisodeStatus = _STATUSES[_STATUSES.index(given)]
     return found
 
@@ -309,7 +309,7 @@ def number(value: object, what: str) -> float:
         found = math.inf
     if not abs(found) <= LARGEST:
         raise InputError(
-            f"{what} is {_brief(value)}; it must be a finite number, at most {LARGEST:g}"
+            f"{what} is {brief(value)}; it must be a finite number, at most {LARGEST:g}"
         )
     return found
 
@@ -328,12 +328,3 @@ def _some(actions: Sequence[str]) -> str:
     shown = ", ".join(repr(a if len(a) <= 60 else f"{a[:57]}...") for a in actions[:_SHOWN])
     more = len(actions) - _SHOWN
     return f"[{shown}{f', and {more} more' if more > 0 else ''}]"
-
-
-def _brief(value: object) -> str:
-    """How a value looks, cut where a page of it would be printed."""
-    try:
-        shown = repr(value)
-    except ValueError:  # an int of too many digits
-        shown = f"a {type(value).__name__} that is too long to print"
-    return shown if len(shown) <= 200 else f"{shown[:197]}..."

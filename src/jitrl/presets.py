@@ -14,7 +14,7 @@ from jitrl.core.admission import AS_PUBLISHED, Admission
 from jitrl.core.credit import Returns
 from jitrl.core.rule import UpdateRule
 from jitrl.core.similarity import Retrieval
-from jitrl.errors import ConfigError
+from jitrl.errors import ConfigError, brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +166,14 @@ def load(name: str) -> Preset:
     for preset in _PRESETS:
         if preset.name == name:
             return preset
-    raise ConfigError(f"no preset {name!r}; there are {', '.join(NAMES)}")
+    raise ConfigError(f"no preset {brief(name)}; there are {', '.join(NAMES)}")
 
 
 def _override(settings: Any, changes: Mapping[str, Any], what: str) -> Any:
     known = [f.name for f in fields(settings)]
     for key in changes:
         if key not in known:
-            raise ConfigError(f"{what} has no setting {key!r}; it has {', '.join(known)}")
+            raise ConfigError(f"{what} has no setting {brief(key)}; it has {', '.join(known)}")
     try:
         return replace(settings, **changes)
     except (ValueError, TypeError) as error:

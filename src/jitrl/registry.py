@@ -13,7 +13,7 @@ from typing import Any, Literal, get_origin, get_type_hints
 import msgspec
 
 from jitrl import config_values
-from jitrl.errors import ConfigError
+from jitrl.errors import ConfigError, brief
 from jitrl.functions import own_function
 
 Kind = Literal["environments", "models", "embedders", "evaluators", "stores", "agents", "redactors"]
@@ -47,7 +47,7 @@ def load(kind: Kind, name: str) -> Any:
     points = list(entry_points(group=f"jitrl.{kind}", name=name))
     if not points:
         raise ConfigError(
-            f"no {kind[:-1]} is named {name!r}{did_you_mean(name, names(kind))}; "
+            f"no {kind[:-1]} is named {brief(name)}{did_you_mean(name, names(kind))}; "
             f"there are {', '.join(names(kind))}"
         )
     if len({point.value for point in points}) > 1:
@@ -102,7 +102,7 @@ def _checked(
     for name, value in options.items():
         if name not in known:
             raise ConfigError(
-                f"{what} has no option {name!r}{did_you_mean(name, known)}; "
+                f"{what} has no option {brief(name)}{did_you_mean(name, known)}; "
                 f"it has {', '.join(known) or 'none'}"
             )
         hint = hints.get(name, Any)
@@ -110,7 +110,7 @@ def _checked(
             checked[name] = msgspec.convert(value, hint, strict=False, dec_hook=_convert)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
             raise ConfigError(
-                f"{what}: option {name} is {value!r}: {error}{config_values.allowed(hint)}"
+                f"{what}: option {name} is {brief(value)}: {error}{config_values.allowed(hint)}"
                 f"{_as_list(name, value, hint)}"
             ) from error
     return checked

@@ -1,3 +1,4 @@
+import json
 import os
 import pkgutil
 import re
@@ -91,6 +92,39 @@ def test_a_path_that_the_system_refuses_is_one_line_and_exits_with_4(jitrl, args
     done = jitrl(*args, "x" * 300)
     assert (done.code, done.out, done.err.count("\n")) == (4, "", 1)
     assert "cannot be used: File name too long" in done.err
+
+
+LONG = "x" * 5_000
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("run", "--set", LONG),
+        ("run", "--set", f"{LONG}.a=1"),
+        ("run", "--set", f"memory.{LONG}=1"),
+        ("run", "--set", f"memory.gamma={LONG}"),
+        ("run", "--env", "toy", "--set", f"memory.evaluator={LONG}"),
+        ("run", "--seeds", LONG),
+        ("run", "--env", LONG),
+        ("run", "--env-options", LONG),
+        ("run", "--env", "toy", "--env-options", json.dumps({LONG: 1})),
+        ("run", "--env", "toy", "--env-options", json.dumps({"tasks": LONG})),
+        ("run", "--model", LONG),
+        ("compare", "--arm", f"/{LONG}"),
+        ("rules", "add", "m.db", LONG),
+        ("model", "check", "--option", LONG),
+        ("model", "check", LONG),
+        ("memory", "quarantine", "m.db", "--since", LONG, "--reason", "old"),
+    ],
+    ids=lambda args: " ".join(args)[:40],
+)
+def test_an_error_shows_the_beginning_of_a_long_value_and_what_is_wrong(jitrl, args):
+    jitrl("rules", "add", "m.db", "When the cart is empty, open the shop.")
+    done = jitrl(*args)
+    assert done.code != 0
+    assert "xxx" in done.err
+    assert len(done.err) < 1_500, done.err
 
 
 @pytest.mark.parametrize(

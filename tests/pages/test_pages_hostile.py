@@ -5,8 +5,9 @@ import json
 import os
 import re
 import sys
+import time
 from unicodedata import bidirectional, category
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from made_hostile import HEBREW, MARKUP, TEXTS, TURNED, addresses
@@ -28,6 +29,15 @@ def shown(text):
 def values(page):
     """What the fields of a page's forms send back, which is no text of the page."""
     return re.findall(r'value="([^"]*)"', page)
+
+
+def settled(client, address):
+    """The body of a page, once what it looks for is found."""
+    until = time.monotonic() + 60.0
+    while 'role="status" hx-get' in (page := client.get(address).text).split("<body>")[1]:
+        assert time.monotonic() < until, address
+        time.sleep(0.1)
+    return page.split("<body>")[1]
 
 
 def test_no_page_fails_and_none_holds_what_is_not_seen(visit, hostile_memory):
@@ -77,16 +87,38 @@ def test_a_text_from_right_to_left_turns_no_sentence_of_ours(visit, hostile_memo
     said = Words("en")("curve.of", name=HEBREW, said="better: +0.500")
     assert f"\u2068{HEBREW}\u2069" in said
     assert "\u2068" not in Words("en")("curve.of", name="static", said="better")
-    page = visit(hostile_memory).get("/p/hostile.db/episode", params={"key": f"{HEBREW}/1"}).text
-    lines = [
-        line for line in re.split(r"<(?!/?bdi)[^>]*>", page.split("<body>")[1]) if HEBREW in line
-    ]
-    assert lines
-    for line in lines:  # alone in its element, or kept apart from what stands beside it
-        rest = re.sub(r"<bdi>.*?</bdi>|\u2068.*?\u2069", "", line)
-        beside = rest.replace(html.escape(HEBREW), "")
-        assert HEBREW not in rest or not re.search(r"\w{3}", beside), line
+    client = visit(hostile_memory)
+    for address in (f"episode?{urlencode({'key': f'{HEBREW}/1'})}", "doctor"):
+        page = settled(client, f"/p/hostile.db/{address}")
+        lines = [line for line in re.split(r"<(?!/?bdi)[^>]*>", page) if HEBREW in line]
+        assert lines, address
+        for line in lines:  # alone in its element, or kept apart from what stands beside it
+            rest = re.sub(r"<bdi>.*?</bdi>|\u2068.*?\u2069", "", line)
+            beside = rest.replace(html.escape(HEBREW), "")
+            assert HEBREW not in rest or not re.search(r"\w{3}", beside), line
     assert bidirectional(HEBREW[0]) == "R"
+
+
+def test_a_name_from_right_to_left_is_kept_apart_but_for_the_commands_to_copy():
+    from jitrl.report.ailments.words import filled
+    from jitrl.service.pages.views.checkup import foreign
+
+    of = {"n": 2, "k": {HEBREW: 3}, "some": [HEBREW, "b"], "name": HEBREW, "file": f"{HEBREW}.db"}
+    template = "{k}; {some}; '{name}': jitrl rules ls {file:sh} {n}"
+    own = f"\u2068{HEBREW}\u2069"
+    command = f"jitrl rules ls '{HEBREW}.db' 2"
+    assert filled(template, of, foreign) == f"{own} 3; {own}, b; '{own}': {command}"
+    assert filled(template, of) == f"{HEBREW} 3; {HEBREW}, b; '{HEBREW}': {command}"
+    assert filled("{file:sh}", {"file": TURNED}, foreign) == f"'{shown(TURNED)}'"
+
+
+def test_what_other_tasks_taught_keeps_names_from_right_to_left_apart():
+    from jitrl.report.taught import WORDS, said
+    from jitrl.service.pages.foreign import apart
+
+    feature = ("page", HEBREW, "click")
+    assert said(feature, WORDS["en"], apart) == f"on \u2068{HEBREW}\u2069: click"
+    assert said(feature, WORDS["en"]) == f"on {HEBREW}: click"
 
 
 def test_counted_nouns_of_ours_leave_the_words_of_others_alone():

@@ -225,7 +225,7 @@ def test_advice_that_is_late_is_the_agents_own_choice_and_the_run_goes_on(tmp_pa
     with Desk(tmp_path / "memory.db", limits=Limits(deadline=0.0)) as desk:
         adviser = Adviser(desk)
         key = adviser.start("t").episode
-        with desk.episodes._running[key].lock:  # whoever decides waits
+        with desk.roster._running[key].lock:  # whoever decides waits
             advice = adviser.advise(key, "home", TWO)
         assert (advice.action, advice.changed, advice.degraded) == ("open A", False, "deadline")
         assert adviser.record(key, "open B").step == 0

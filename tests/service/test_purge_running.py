@@ -44,7 +44,7 @@ def test_a_run_that_a_service_left_is_deleted_and_others_go_on(tmp_path, capsys,
     assert (code, cleaned["state"]) == (0, "deleted")
     assert NAME.encode() not in texts(tmp_path)
     with opened(tmp_path) as desk:
-        assert (len(desk.episodes), desk.episodes.find("another").steps) == (1, 1)
+        assert (len(desk.roster), desk.episodes.find("another").steps) == (1, 1)
 
 
 def test_a_run_that_was_rewarded_under_a_key_with_the_name_is_deleted(tmp_path, capsys):

@@ -46,7 +46,7 @@ def test_a_running_episode_goes_on_after_a_restart(tmp_path):
         assert rows[1].next_state.text == "page 2"
         assert desk.memory.store.episode("k").principal == "agent 1"
     with opened(tmp_path) as desk:
-        assert (desk.episodes.find("k").status, len(desk.episodes)) == ("terminated", 0)
+        assert (desk.episodes.find("k").status, len(desk.roster)) == ("terminated", 0)
 
 
 def test_decisions_after_a_restart_are_those_of_an_episode_that_never_stopped(tmp_path):
@@ -165,7 +165,7 @@ class SlowToBegin(RunningJournal):
 def test_a_run_that_two_callers_start_at_once_begins_with_its_beginning(tmp_path):
     journal = SlowToBegin(tmp_path / "a.running")
     with Desk(tmp_path / "a.db", limits=LIMITS) as desk, closing(journal):
-        desk.episodes._journal = journal
+        desk.roster._journal = journal
         first = threading.Thread(target=desk.episodes.start, args=("t",), kwargs={"key": "k"})
         first.start()
         assert journal.is_asked.wait(30.0)
@@ -340,7 +340,7 @@ def test_what_could_not_be_written_is_written_with_what_comes_next_or_once_a_min
         for file in files:
             freed(file)
         desk.episodes.decide("k", "page 2", YES_NO, step=2)
-        desk.episodes.sweep()
+        desk.roster.sweep()
         shutil.copytree(tmp_path / "a.running", tmp_path / "b.running")
     with Desk(tmp_path / "b.db", limits=LIMITS, is_kept=True) as killed:
         assert [killed.episodes.find(key).steps for key in ("k", "idle")] == [3, 2]

@@ -147,7 +147,7 @@ def test_notes_that_came_too_late_were_never_told(tmp_path):
         plant(desk)
         start(desk, "k")
         call = desk.episodes.ask  # held up: another thread has the episode
-        running = desk.episodes._running["k"]
+        running = desk.roster._running["k"]
         with running.lock:
             late = call("k", HERE, dict.fromkeys(TOOLS, 0.0), notes=True)
             assert late.result(0.01).degraded == "deadline"
@@ -158,7 +158,7 @@ def test_notes_that_came_too_late_were_never_told(tmp_path):
 
 def late(desk, key, state):
     """A step whose answer would say rules, and comes when the caller has gone on."""
-    running = desk.episodes._running[key]
+    running = desk.roster._running[key]
     taken = len(running.episode.steps)
     with running.lock:
         call = desk.episodes.ask(key, state, dict.fromkeys(TOOLS, 0.0), notes=True)
@@ -215,7 +215,7 @@ def test_an_answer_that_came_too_late_shifts_no_notes_of_later_steps(desk):
 
 def test_notes_that_fail_leave_the_agent_alone(desk, caplog):
     start(desk, "k")
-    running: Running = desk.episodes._running["k"]
+    running: Running = desk.roster._running["k"]
     running.episode._agent._told = None  # as a damaged book leaves it
     noted = desk.episodes.notes("k", HERE, TOOLS)
     assert (noted.notes, noted.degraded) == ("", "error")
@@ -275,7 +275,7 @@ def test_after_a_restart_a_rule_that_was_held_out_is_held_out_still_and_counts_f
 
 def test_a_degraded_answer_that_is_sent_again_says_no_rules(desk):
     start(desk, "k")
-    running = desk.episodes._running["k"]
+    running = desk.roster._running["k"]
     logits = dict.fromkeys(TOOLS, 0.0)
     with running.lock:
         late = desk.episodes.ask("k", HERE, logits, step=0, notes=True)

@@ -238,7 +238,7 @@ def test_while_one_run_is_judged_idle_ones_are_closed_and_lessons_are_fitted(
             time.sleep(0.01)
         assert view.version == desk.lookup.head()
         assert not view.is_fit_due
-        assert desk.episodes.sweep(0.0) == ["idle"]
+        assert desk.roster.sweep(0.0) == ["idle"]
         assert "sweep failed" not in caplog.text
         with pytest.raises(Conflict, match="is being judged"):
             desk.episodes.close("slow")

@@ -17,7 +17,7 @@ from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.settings import Flags, names, with_settings
 from jitrl.cli.shared.table import show
 from jitrl.core.stats import Cluster
-from jitrl.errors import ConfigError, InputError
+from jitrl.errors import ConfigError, InputError, brief
 from jitrl.report.data import data
 from jitrl.report.words import LANGUAGES, Language
 from jitrl.run import folder
@@ -109,4 +109,4 @@ def _same_length(arms: list[Arm], differ: list[str]) -> None:
 
 def _enough(labels: list[str]) -> None:
     if len(labels) < 2:
-        raise InputError(f"a comparison needs two runs, got {labels}")
+        raise InputError(f"a comparison needs two runs, got {brief(labels)}")

@@ -18,7 +18,7 @@ from rich.text import Text
 from jitrl import config, config_values, extras, registry
 from jitrl.bench.speed.scoring import bench_scoring
 from jitrl.cli.shared.output import JSON, emit, people, table
-from jitrl.errors import ConfigError, InputError, ModelError
+from jitrl.errors import ConfigError, InputError, ModelError, brief
 from jitrl.models import embedded
 from jitrl.models.scorers import PROBE
 
@@ -84,13 +84,13 @@ def check(
 ) -> None:
     """Load a model, run its probe and score one small step."""
     if name and name not in (known := registry.names("models")):
-        raise InputError(f"no model is named {name!r}; there are {', '.join(known)}")
+        raise InputError(f"no model is named {brief(name)}; there are {', '.join(known)}")
     settings = config.load().model
     options: dict[str, Any] = {} if name and name != settings.name else dict(settings.options)
     for given in option:
         key, is_pair, value = given.partition("=")
         if not is_pair:
-            raise InputError(f"option {given!r} is not of the form KEY=VALUE")
+            raise InputError(f"option {brief(given)} is not of the form KEY=VALUE")
         options[key] = config_values.plain(value)
     name = name or settings.name
     if name == "embedded" and "path" not in options and "replay" not in options:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from jitrl.core.features import Feature
@@ -113,11 +113,11 @@ WORDS: dict[Language, Words] = {
 }
 
 
-def said(feature: Feature, words: Words) -> str:
-    """A feature in words."""
+def said(feature: Feature, words: Words, foreign: Callable[[str], str] = str) -> str:
+    """A feature in words; ``foreign``: how a text of others is shown."""
     kind, *parts = feature
     pattern = words.features["named+" if kind == "named" and parts else kind]
-    shown = [_short(part) or words.start for part in parts]
+    shown = [foreign(_short(part)) or words.start for part in parts]
     return pattern.format(kind, *shown)
 
 

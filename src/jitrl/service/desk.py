@@ -28,6 +28,7 @@ from jitrl.service.episodes import Episodes
 from jitrl.service.errors import Conflict, Unknown
 from jitrl.service.lane import Lane
 from jitrl.service.once import Once, Said
+from jitrl.service.roster import Roster
 from jitrl.service.running import SELF
 from jitrl.service.seats import Limits
 from jitrl.stores.lookup import Lookup
@@ -74,14 +75,15 @@ class Desk:
             journal = None
             if is_kept:
                 journal = undo.enter_context(closing(RunningJournal(folder_beside(path))))
-            self.episodes = Episodes(self.memory, self.lookup, self.limits, journal)
+            self.roster = Roster(self.memory, self.limits, journal)
+            self.episodes = Episodes(self.lookup, self.roster)
             self._teacher = Lane("jitrl-teach", 1)
             undo.callback(self._teacher.close, _PATIENCE)
             self.memory.teaching = self._teach
             if (book := self.memory.book) is not None:  # what was owed is learned meanwhile
                 book.waits = False
                 self._teach("", book.resume)
-            self.episodes.resume()
+            self.roster.resume(self.lookup)
             self._opened = undo.pop_all()
 
     def _teach(self, key: str, teach: Callable[[], None]) -> None:
@@ -245,7 +247,7 @@ class Desk:
         May be called twice.
         """
         try:
-            self.episodes.end()
+            self.roster.end()
         finally:
             self._opened.close()
 

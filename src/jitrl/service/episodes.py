@@ -1,94 +1,38 @@
-"""Running episodes of one memory: started, decided, rewarded, and over once they are stored."""
+"""Episodes of one memory, as callers start, decide, reward and end them."""
 
 from __future__ import annotations
 
-import logging
-import os
-import threading
 import time
 from collections.abc import Collection
 from functools import partial
 
 from jitrl import given
-from jitrl.api import JitRL
 from jitrl.errors import InputError
 from jitrl.given import Candidates
 from jitrl.ports import Receipt
 from jitrl.service import ahead
 from jitrl.service.calls import Answer, Call, Noted
-from jitrl.service.errors import Conflict, Full, NotAllowed, Unknown, ended
+from jitrl.service.errors import Conflict, NotAllowed, Unknown, ended
 from jitrl.service.ids import LONGEST
-from jitrl.service.lane import Lane
-from jitrl.service.lived import ServedEpisode
+from jitrl.service.roster import Roster
 from jitrl.service.running import SELF, Running, check_own
-from jitrl.service.seats import Limits, Seat
+from jitrl.service.seats import Seat
 from jitrl.stores.lookup import Lookup
-from jitrl.stores.running import RunningJournal
-from jitrl.types import Basis, Decision, EpisodeStatus, Outcome, State
-
-_log = logging.getLogger(__name__)
-
-_PATIENCE = 30.0  # seconds that the end waits for what is being judged
+from jitrl.types import Basis, Decision, EpisodeStatus, State
 
 
 class Episodes:
     """The episodes of a memory, for callers in threads.
 
     Args:
-        memory: What they decide with, and are stored in.
         lookup: Finds those that are stored.
-        journal: Keeps those that run, so that ``resume`` of a later process finds them.
+        roster: Those that run.
     """
 
-    def __init__(
-        self,
-        memory: JitRL,
-        lookup: Lookup,
-        limits: Limits,
-        journal: RunningJournal | None = None,
-    ) -> None:
-        self.memory, self.lookup, self.limits, self._journal = memory, lookup, limits, journal
-        self._clean = memory.redaction.text
-        self._running: dict[str, Running] = {}
-        self._lock, self._lane = threading.Lock(), Lane("jitrl-decide", limits.workers)
-        self._agent = memory.agent
-        self._agent.fits_aside = True  # see ``ahead``
-        self._agent.judging = self._lane.let_go
-
-    def __len__(self) -> int:
-        """How many run."""
-        return len(self._running)
-
-    def end(self) -> None:
-        """Decide no more; what is being judged is waited for.
-
-        What runs is closed as truncated unless a later process goes on with it.
-
-        May be called twice.
-        """
-        self._lane.close()
-        if self._journal is None:
-            last = time.monotonic() + _PATIENCE
-            for running in list(self._running.values()):
-                if not running.is_settled(max(0.0, last - time.monotonic())):
-                    _log.warning("lost, as its judge still hangs: key=%s", running.episode.key)
-            self.sweep(0.0)
-
-    def resume(self) -> int:
-        """Go on with the episodes that a process before had running; returns how many."""
-        if self._journal is None:
-            return 0
-        for kept in list(self._journal.kept()):
-            if self.lookup.episode(kept.key) is not None:  # stored, but not yet deleted
-                self._journal.end(kept.key)
-                continue
-            about = kept.task, kept.scope, kept.key, kept.goal, kept.family
-            episode = ServedEpisode(self.memory, *about)
-            running = Running(episode, kept.principal, self._journal)
-            running.resume(kept)
-            with self._lock:
-                self._running.setdefault(kept.key, running)
-        return len(self._running)
+    def __init__(self, lookup: Lookup, roster: Roster) -> None:
+        self._memory, self._limits = roster.memory, roster.limits
+        self._lookup, self._roster, self._lane = lookup, roster, roster.lane
+        self._clean = self._memory.redaction.text
 
     def start(
         self,
@@ -123,19 +67,7 @@ class Episodes:
         key = None if key is None else self._clean(key)
         if key is not None and (known := self._known(key)) is not None:
             return known.checked(task, scope)
-        with self._lock:
-            if key is not None and key in self._running:
-                return self._running[key].seat().checked(task, scope)
-            if len(self._running) >= self.limits.running:
-                raise Full(f"{len(self._running)} episodes run, which is all that may; close some")
-            if key is None:  # made up, and may be too long for an address
-                key = f"{time.time_ns():x}-{os.urandom(6).hex()}"
-            episode = ServedEpisode(self.memory, task, scope, key, goal, family)
-            running = Running(episode, principal, self._journal)
-            if self._journal is not None:  # nobody finds it before, so no step comes first there
-                self._journal.begin(key, task, scope, principal, goal, family)
-            self._running[key] = running
-        return running.seat(is_new=True)
+        return self._roster.begin(task, scope, key, principal, goal, family)
 
     def find(self, key: str) -> Seat:
         """The episode of a key, running or stored.
@@ -201,7 +133,7 @@ class Episodes:
             seen=seen,
         )
         running.put(call)
-        self._lane.submit(partial(ahead.work, self._agent, running), running.episode.scope)
+        self._lane.submit(partial(ahead.work, self._memory.agent, running), running.episode.scope)
         return call
 
     def decide(
@@ -227,7 +159,7 @@ class Episodes:
             Conflict: If it is over, or the step does not fit.
         """
         call = self.ask(key, state, candidates, allowed=allowed, step=step, scorer=scorer)
-        return call.result(self.limits.deadline)
+        return call.result(self._limits.deadline)
 
     def reward(
         self,
@@ -288,11 +220,11 @@ class Episodes:
                 stored unscored.
         """
         status = given.status(status)
-        running = self._running.get(self._clean(key))
+        running = self._roster.get(self._clean(key))
         if running is None:
             self.find(key)
-            return Receipt(key, self.lookup.head(), 0, duplicate=True)
-        return self._finish(running, None, status)
+            return Receipt(key, self._lookup.head(), 0, duplicate=True)
+        return self._roster.finish(running, None, status)
 
     def outcome(
         self,
@@ -324,75 +256,35 @@ class Episodes:
         said = given.outcome(value, basis, evaluator, told, principal)
         if not is_trusted and basis != SELF:
             raise NotAllowed(f"this caller may report {SELF!r} only, not {basis!r}")
-        running = self._running.get(self._clean(key))
+        running = self._roster.get(self._clean(key))
         if running is not None:
             if said is None:
                 raise Conflict(f"episode {key!r} runs, so there is no outcome to withdraw")
-            return self._finish(running, said, given.status(status), is_trusted)
+            return self._roster.finish(running, said, given.status(status), is_trusted)
         self.find(key)
         if not is_trusted:
-            check_own(self.memory.store.episode(key), principal)
+            check_own(self._memory.store.episode(key), principal)
         with self._lane.hold():
-            return self.memory.outcome(
+            return self._memory.outcome(
                 key, value, basis=basis, evaluator=evaluator, told=told, principal=principal
             )
 
-    def _finish(
-        self,
-        running: Running,
-        outcome: Outcome | None,
-        status: EpisodeStatus,
-        is_trusted: bool = False,
-    ) -> Receipt:
-        episode = running.episode
-        try:
-            with self._lane.hold():
-                return running.finish(outcome, status, is_trusted)
-        finally:
-            if episode.receipt is not None:
-                with self._lock:
-                    self._running.pop(episode.key, None)
-                if self._journal is not None:
-                    self._journal.end(episode.key)
-                self._lane.later(episode.scope, ahead.pieces(self._agent, episode.scope))
-
-    def sweep(self, idle: float | None = None) -> list[str]:
-        """Close the episodes that nobody asked for; returns their keys.
-
-        Args:
-            idle: Seconds that they were quiet; that of the limits if ``None``.
-        """
-        last = time.monotonic() - (self.limits.idle if idle is None else idle)
-        with self._lock:
-            all_running = list(self._running.values())
-            quiet = [r for r in all_running if r.touched <= last and not r.is_ending]
-        for running in all_running:
-            running.catch_up()
-        closed = []
-        for running in quiet:
-            try:
-                self._finish(running, None, "truncated")
-                closed.append(running.episode.key)
-            except Exception:  # noqa: BLE001 - a judge may raise anything, and others are to be closed
-                _log.exception("sweep failed key=%s", running.episode.key)
-        return closed
-
     def step(self, key: str, step: int) -> tuple[State, str, Decision] | None:
         """Where a running episode stood, what it did and why; ``None`` where that is not known."""
-        running = self._running.get(self._clean(key))
+        running = self._roster.get(self._clean(key))
         steps = () if running is None else running.episode.steps
         if step >= len(steps) or (made := steps[step].decision) is None:
             return None
         return steps[step].state, steps[step].action, made
 
     def _known(self, key: str) -> Seat | None:
-        if (running := self._running.get(self._clean(key))) is not None:
+        if (running := self._roster.get(self._clean(key))) is not None:
             return running.seat()
-        stored = self.lookup.episode(self._clean(key))
+        stored = self._lookup.episode(self._clean(key))
         return None if stored is None else Seat.of(key, stored)
 
     def _must_run(self, key: str) -> Running:
-        running = self._running.get(self._clean(key))
+        running = self._roster.get(self._clean(key))
         if running is None:
             self.find(key)
             raise ended(key)

@@ -49,7 +49,7 @@ class Metrics:
     def text(self) -> bytes:
         """All of them, as Prometheus reads them."""
         for tenant, desk in self._tenants.open().items():
-            self._running.labels(tenant).set(len(desk.episodes))
+            self._running.labels(tenant).set(len(desk.roster))
             self._version.labels(tenant).set(desk.lookup.head())
         return generate_latest(self._registry)
 

@@ -92,7 +92,7 @@ class Tenants:
 
     def sweep(self) -> int:
         """Close the episodes that nobody asked for; returns how many."""
-        return sum(len(desk.episodes.sweep()) for desk in self.open().values())
+        return sum(len(desk.roster.sweep()) for desk in self.open().values())
 
     def close(self) -> None:
         """Release all files; may be called twice."""

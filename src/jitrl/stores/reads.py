@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from jitrl.errors import StoreError
+from jitrl.errors import StoreError, brief
 from jitrl.ports import DecisionRecord
 from jitrl.stores import packing, rulebook_reads
 from jitrl.stores.records import EpisodeRecord, OutcomeEntry, decision_id
@@ -39,7 +39,7 @@ def must_find(db: sqlite3.Connection, memory_id: int, key: str) -> tuple[Any, ..
     if raw is None:
         (name,) = db.execute("SELECT name FROM memory WHERE id = ?", (memory_id,)).fetchone()
         *_, file = db.execute("PRAGMA database_list").fetchone()
-        raise StoreError(f"memory {name!r} has no episode {key!r}{_where_to_look(file, name)}")
+        raise StoreError(f"memory {name!r} has no episode {brief(key)}{_where_to_look(file, name)}")
     return raw
 
 

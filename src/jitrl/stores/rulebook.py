@@ -12,7 +12,7 @@ import msgspec
 
 from jitrl.core.rule import check_number
 from jitrl.core.sentences import LONGEST_TEXT, cleaned, is_id_of, rule_id, scoped_id
-from jitrl.errors import InputError
+from jitrl.errors import InputError, brief
 from jitrl.language import counted
 from jitrl.stores import rulebook_reads as reads
 from jitrl.stores import writes
@@ -189,7 +189,7 @@ def _new_contrasts(
         elif _said(other) != _said(contrast):
             raise InputError(
                 f"contrast {contrast.id!r} is already there and says something else: "
-                f"{_brief(_said(other))}; give each contrast an id of its own"
+                f"{brief(_said(other))}; give each contrast an id of its own"
             )
     return fresh
 
@@ -226,17 +226,17 @@ def check_rule(rule: Rule) -> None:
 
 def _check_texts(rule: Rule) -> None:
     """Refuse a rule whose texts are none, or are pages by mistake."""
-    at = f"rule {_brief(rule.id)}"
+    at = f"rule {brief(rule.id)}"
     for name, most in _MOST.items():
         text = getattr(rule, name)
         if not isinstance(text, str):
-            raise InputError(f"{at}: its {name} is {_brief(text)}; it must be a text")
+            raise InputError(f"{at}: its {name} is {brief(text)}; it must be a text")
         if len(text) > most:
             raise InputError(f"{at}: its {name} has {len(text)} characters; at most {most}")
     for name in ("entities", "parents", "evidence"):
         some = getattr(rule, name)
         if isinstance(some, str) or not all(isinstance(one, str) for one in some):
-            raise InputError(f"{at}: its {name} are {_brief(some)}; each of them must be a text")
+            raise InputError(f"{at}: its {name} are {brief(some)}; each of them must be a text")
 
 
 def check_parents(above: Mapping[str, Collection[str]], new: Iterable[Rule]) -> None:
@@ -275,18 +275,18 @@ def _check_status(status: str) -> None:
 
 
 def _check_contrast(contrast: Contrast) -> None:
-    at = f"contrast {_brief(contrast.id)}"
+    at = f"contrast {brief(contrast.id)}"
     if not contrast.id or not contrast.task:
-        raise InputError(f"{at} of task {_brief(contrast.task)} needs an id and a task")
+        raise InputError(f"{at} of task {brief(contrast.task)} needs an id and a task")
     keys = (*contrast.good, *contrast.bad)
     if not keys or not all(keys) or len(set(keys)) < len(keys):
         raise InputError(
-            f"{at} is between good {_brief(contrast.good)} and bad {_brief(contrast.bad)}; "
+            f"{at} is between good {brief(contrast.good)} and bad {brief(contrast.bad)}; "
             "it needs keys of episodes, each once"
         )
     if len(contrast.scores) != len(keys) or not all(map(math.isfinite, contrast.scores)):
         raise InputError(
-            f"{at} has the scores {_brief(contrast.scores)} for {counted(len(keys), 'episode')}; "
+            f"{at} has the scores {brief(contrast.scores)} for {counted(len(keys), 'episode')}; "
             "it needs a finite one of each, the good ones' first"
         )
     if not (contrast.round >= 0 and math.isfinite(contrast.created)):
@@ -307,12 +307,6 @@ def _check_evidence(
             f"a rule names contrast {named[:_SHOWN]}{'…' * (len(named) > _SHOWN)} as evidence, "
             "which this memory does not have; add it with the rule"
         )
-
-
-def _brief(value: object) -> str:
-    """How a value looks, cut where a page of it would be printed."""
-    shown = repr(value)
-    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
 
 
 def _version(db: sqlite3.Connection, memory_id: int, reason: str, principal: str, at: float) -> int:

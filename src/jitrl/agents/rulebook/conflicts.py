@@ -45,7 +45,13 @@ def disagree(first: str, second: str) -> bool:
     where one forbids what the other asks for, or both ask for one thing and it is not the same.
     """
     a, b = _case(first), _case(second)
-    return a is not None and b is not None and a.quoted == b.quoted and _clash(a, b)
+    if a is None or b is None or a.quoted != b.quoted:
+        return False
+    if a.exact is not None and b.exact is not None:
+        is_one = (a.exact.goal, a.exact.where) == (b.exact.goal, b.exact.where)
+    else:
+        is_one = _shared(a.words, b.words) >= _NEAR
+    return is_one and _clash(a, b)
 
 
 def disagreements(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:
@@ -60,54 +66,72 @@ def disagreements(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:
             together.setdefault((rule.scope, *case.quoted), []).append((rule, case))
     found: dict[str, list[str]] = {}
     for same in together.values():
-        for i, j in _near([case for _, case in same]):
-            (one, a), (other, b) = same[i], same[j]
-            if (one.kind == other.kind or not (one.kind and other.kind)) and _clash(a, b):
-                found.setdefault(one.id, []).append(other.id)
-                found.setdefault(other.id, []).append(one.id)
+        for i, near in enumerate(_near([case for _, case in same])):
+            one, a = same[i]
+            for j in near:
+                other, b = same[j]
+                if (one.kind == other.kind or not (one.kind and other.kind)) and _clash(a, b):
+                    found.setdefault(one.id, []).append(other.id)
+                    found.setdefault(other.id, []).append(one.id)
     return {id: tuple(others) for id, others in found.items()}
 
 
-def _near(cases: Sequence[_Case]) -> list[tuple[int, int]]:
-    """Places of the pairs that may clash, in order: of one exact case, or of near conditions."""
-    pairs = set[tuple[int, int]]()
-    exact = dict[tuple[str, str], list[int]]()
-    for j, case in enumerate(cases):
+def _near(cases: Sequence[_Case]) -> Iterator[list[int]]:
+    """For each, the places after it of those that are of one exact case, or of near conditions."""
+    exact, alike = dict[tuple[str, str], list[int]](), dict[_Condition, list[int]]()
+    for i, case in enumerate(cases):
+        alike.setdefault(case.condition, []).append(i)
         if case.exact is not None:
-            same = exact.setdefault((case.exact.goal, case.exact.where), [])
-            pairs.update((i, j) for i in same)
-            same.append(j)
-    pairs.update(_alike(cases))
-    return sorted(pairs)
+            exact.setdefault((case.exact.goal, case.exact.where), []).append(i)
+    near = _alike(alike)
+    for i, case in enumerate(cases):
+        met = set[int]()
+        if case.exact is not None:
+            met.update(exact[case.exact.goal, case.exact.where])
+        for condition in near[case.condition]:
+            met.update(alike[condition])
+        yield sorted(j for j in met if j > i)
 
 
-def _alike(cases: Sequence[_Case]) -> Iterator[tuple[int, int]]:
-    """Places of those whose conditions share ``_NEAR`` of their words; not of two exact cases.
+def _alike(conditions: Collection[_Condition]) -> dict[_Condition, list[_Condition]]:
+    """For each, those that share ``_NEAR`` of its words, itself among them; not for two exact ones.
 
-    Two such sets have one of their rarest words in common, so that only rules that meet there are
+    Two such sets have one of their rarest words in common, so that only those that meet there are
     compared, each with those of no more words.
 
     Source: Xiao, Wang, Lin, Yu, *Efficient similarity joins for near duplicate detection* (2008).
     """
-    often = Counter(word for case in cases for word in case.words)
-    at_word = dict[tuple[str, bool], list[int]]()
-    for j in sorted(range(len(cases)), key=lambda place: len(cases[place].words)):
-        words, is_exact = cases[j].words, cases[j].exact is not None
+    often = Counter(word for condition in conditions for word in condition.words)
+    at_word = dict[tuple[str, bool], list[_Condition]]()
+    near: dict[_Condition, list[_Condition]] = {condition: [] for condition in conditions}
+    for one in sorted(conditions, key=lambda condition: len(condition.words)):
+        words, is_exact = one
         rarest = sorted(words, key=lambda word: (often[word], word))
-        met = set[int]()
+        met = set[_Condition]()
         for word in rarest[: _spare(len(words), _NEAR)]:
             for of in (False,) if is_exact else (False, True):
                 met.update(at_word.get((word, of), ()))
-        for i in met:
-            if _shared(cases[i].words, words) >= _NEAR:
-                yield min(i, j), max(i, j)
+        for other in met:
+            if _shared(other.words, words) >= _NEAR:
+                near[one].append(other)
+                near[other].append(one)
+        if words and not is_exact:
+            near[one].append(one)
         for word in rarest[: _spare(len(words), 2.0 * _NEAR / (1.0 + _NEAR))]:
-            at_word.setdefault((word, is_exact), []).append(j)
+            at_word.setdefault((word, is_exact), []).append(one)
+    return near
 
 
 def _spare(size: int, share: float) -> int:
     """So many words of ``size`` cannot all be missing where ``share`` of them are not."""
     return size - math.ceil(share * size - 1e-9) + 1
+
+
+class _Condition(NamedTuple):
+    """All words of a condition, and whether its rule has the form of rules by comparison."""
+
+    words: frozenset[str]
+    is_exact: bool
 
 
 class _Case(NamedTuple):
@@ -126,6 +150,11 @@ class _Case(NamedTuple):
     forbids: bool
     verb: str
 
+    @property
+    def condition(self) -> _Condition:
+        """What rules that may be alike have nearly in common."""
+        return _Condition(self.words, self.exact is not None)
+
 
 def _case(text: str) -> _Case | None:
     split = parts(text)
@@ -143,12 +172,9 @@ def _case(text: str) -> _Case | None:
 
 
 def _clash(a: _Case, b: _Case) -> bool:
-    """Whether two rules that quote the same are of one case and cannot both be followed."""
+    """Whether two rules of one case cannot both be followed."""
     if a.exact is not None and b.exact is not None:
-        one, other = a.exact, b.exact
-        return (one.goal, one.where) == (other.goal, other.where) and one.action != other.action
-    if _shared(a.words, b.words) < _NEAR:
-        return False
+        return a.exact.action != b.exact.action
     alike = _shared(a.asked, b.asked)
     return alike >= 0.5 if a.forbids != b.forbids else a.verb == b.verb and 0.0 < alike < 1.0
 
@@ -159,7 +185,8 @@ def overlap(a: str, b: str) -> float:
 
 
 def _shared(first: frozenset[str], second: frozenset[str]) -> float:
-    return len(first & second) / len(first | second) if first | second else 0.0
+    both = len(first & second)
+    return both / (len(first) + len(second) - both) if both else 0.0
 
 
 def settled(

@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from jitrl.cli.shared.output import people
+from jitrl.errors import brief
 
 if TYPE_CHECKING:
     from jitrl.bench.report import Number
@@ -27,10 +28,12 @@ def numbers(text: str) -> tuple[int, ...]:
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
         if not first.isdecimal() or (last and not last.isdecimal()):
-            raise typer.BadParameter(f"{text!r} is not like 40-57 or 1,2,3", param_hint="--games")
+            raise typer.BadParameter(
+                f"{brief(text)} is not like 40-57 or 1,2,3", param_hint="--games"
+            )
         found += range(int(first), int(last or first) + 1)
     if not found:
-        raise typer.BadParameter(f"{text!r} holds no seed", param_hint="--games")
+        raise typer.BadParameter(f"{brief(text)} holds no seed", param_hint="--games")
     return tuple(dict.fromkeys(found))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jitrl.errors import InputError
+from jitrl.errors import InputError, brief
 from jitrl.stores.selection import Selection
 from jitrl.types import BASES
 
@@ -76,5 +76,5 @@ def _time(text: str, option: str) -> float | None:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError) as error:
         raise InputError(
-            f"{option} {text!r} is no time; write it as 2026-12-01 or 2026-12-01T14:30+01:00"
+            f"{option} {brief(text)} is no time; write it as 2026-12-01 or 2026-12-01T14:30+01:00"
         ) from error

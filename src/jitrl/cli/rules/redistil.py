@@ -20,7 +20,7 @@ from jitrl.cli.shared.listing import Listing
 from jitrl.cli.shared.output import JSON, emit, people, tell
 from jitrl.cli.shared.progress import counting
 from jitrl.cli.shared.settings import OPTIONS, Flags, with_settings
-from jitrl.errors import InputError
+from jitrl.errors import InputError, brief
 from jitrl.language import counted
 from jitrl.run import folder as folders
 from jitrl.run.judging import written
@@ -97,7 +97,7 @@ def _check_chosen(
     ):
         if given is not None and given not in known:
             raise InputError(
-                f"{option} {given!r}: no contrast is of it; there are those of {few(known)}"
+                f"{option} {brief(given)}: no contrast is of it; there are those of {few(known)}"
             )
     named = {c.principal for c in kept} - {""}
     if unknown := sorted(set(principals) - named):

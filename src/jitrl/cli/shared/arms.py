@@ -15,7 +15,7 @@ from jitrl.cli.shared.output import people, tell
 from jitrl.cli.shared.planned import Planned, tell_plan
 from jitrl.cli.shared.progress import watched
 from jitrl.cli.shared.settings import Flags, merge
-from jitrl.errors import InputError
+from jitrl.errors import InputError, brief
 from jitrl.language import counted
 from jitrl.run import experiment, schedule
 from jitrl.run import folder as folders
@@ -46,7 +46,7 @@ def parsed(flags: Flags, texts: Sequence[str], origin: str = "--arm") -> list[Ar
         head, *overrides = text.split(",")
         label, equals, agent = head.partition("=")
         if not label.strip() or set(label) & set("/\\:") or label.startswith("."):
-            raise InputError(f"{origin}: {label!r} cannot be a label; it names a folder")
+            raise InputError(f"{origin}: {brief(label)} cannot be a label; it names a folder")
         own: Flags = {group: dict(table) for group, table in flags.items()}
         own.setdefault("run", {})["agent"] = agent if equals else label
         merge(own, overrides, origin)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from jitrl import config
-from jitrl.errors import ConfigError
+from jitrl.errors import ConfigError, brief
 
 Flags = dict[str, dict[str, Any]]
 Command = Callable[..., None]
@@ -116,7 +116,7 @@ def merge(flags: Flags, items: Sequence[str], origin: str) -> None:
         name, _, key = rest.partition(".")
         if not (equals and dot and name) or group not in config.GROUPS:
             raise ConfigError(
-                f"{origin}: {item!r} is not of the form GROUP.SETTING=VALUE; groups are "
+                f"{origin}: {brief(item)} is not of the form GROUP.SETTING=VALUE; groups are "
                 f"{', '.join(config.GROUPS)}"
             )
         value = config.parse(group, name, f"{key}={text}" if key else text, origin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -18,6 +18,14 @@ from jitrl.report.sized import sized
 _COMMAND = re.compile(r"\bjitrl [a-z]+ .+$")
 _SETTING = re.compile(r'\bmemory\.([\w.]+) = (?:"(\w+)"|(null|\d+(?:\.\d+)?(?:e[-+]?\d+)?))')
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
+
+Foreign = Callable[[str, str], str]
+"""How a text of others is shown, by its form: "sh" in a command, "" in a sentence."""
+
+
+def plain(text: str, _form: str) -> str:
+    """As it is."""
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,36 +100,40 @@ class Words:
     terms: Mapping[str, str]
 
 
-def evidence(words: Words, name: str, finding: Finding) -> str:
+def evidence(words: Words, name: str, finding: Finding, foreign: Foreign = plain) -> str:
     """What a check measured, in words."""
     numbers = {**finding.numbers, "n": finding.n}
     if "low" in numbers:
         numbers["interval"] = _interval(numbers)
     if "against" in numbers:
         numbers["against"] = words.terms.get(numbers["against"], numbers["against"])
-    return filled(words.checks[name].evidence, numbers)
+    return filled(words.checks[name].evidence, numbers, foreign)
 
 
-def ailment(words: Words, name: str, finding: Finding) -> Ailment | None:
+def ailment(words: Words, name: str, finding: Finding, foreign: Foreign = plain) -> Ailment | None:
     """What a check claims, and its remedy; ``None`` if it found nothing."""
     if finding.status != "finding":
         return None
     kind, numbers = words.checks[name].ailments[finding.form], finding.numbers
-    return Ailment(filled(kind.claim, numbers), filled(kind.remedy, numbers))
+    return Ailment(filled(kind.claim, numbers, foreign), filled(kind.remedy, numbers, foreign))
 
 
-def filled(template: str, numbers: Mapping[str, Any]) -> str:
+def filled(template: str, numbers: Mapping[str, Any], foreign: Foreign = plain) -> str:
     """``template`` with its numbers; what is missing leaves its optional part out."""
 
     def part(found: re.Match[str]) -> str:
         names = [name for _, name, _, _ in Formatter().parse(found[1]) if name]
         return "" if any(numbers.get(name) in (None, [], {}, "") for name in names) else found[1]
 
-    return _Shown().made(_OPTIONAL.sub(part, template), numbers, singular)
+    return _Shown(foreign).made(_OPTIONAL.sub(part, template), numbers, singular)
 
 
 class _Shown(Filling):
     """Subclassed because this is how the standard library lets values be shown."""
+
+    def __init__(self, foreign: Foreign) -> None:
+        super().__init__()
+        self._foreign = foreign
 
     def format_field(self, value: Any, format_spec: str) -> str:
         match value:
@@ -131,7 +143,7 @@ class _Shown(Filling):
                 return f"{sized(mean, '+.2f')} {_ends(_interval(value))}".rstrip()
             case dict():
                 return ", ".join(
-                    f"{self.keep(str(k))} {self.format_field(v, '')}" for k, v in value.items()
+                    f"{self._apart(str(k))} {self.format_field(v, '')}" for k, v in value.items()
                 )
             case [float(low), float(high)] if format_spec == "band":
                 return f"{low:.2f}" if high - low < 0.005 else f"{low:.2f}–{high:.2f}"
@@ -142,13 +154,17 @@ class _Shown(Filling):
             case list() if format_spec == "ids":
                 return " ".join(map(str, value))
             case list():
-                return ", ".join(self.keep(str(one)) for one in value)
+                return ", ".join(self._apart(str(one)) for one in value)
             case str():
-                return self.keep(shlex.quote(value) if format_spec == "sh" else value)
+                is_command = format_spec == "sh"
+                return self._apart(shlex.quote(value) if is_command else value, format_spec)
             case float():
                 return sized(value, format_spec)
             case _:
                 return format(value, format_spec)
+
+    def _apart(self, text: str, form: str = "") -> str:
+        return self.keep(self._foreign(text, form))
 
 
 def _interval(numbers: Mapping[str, Any]) -> list[float] | None:

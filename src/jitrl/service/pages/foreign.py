@@ -30,8 +30,9 @@ def shown(text: str) -> str:
 
 
 def apart(text: str) -> str:
-    """``text`` to stand in a sentence, whose direction it leaves alone if its own is another."""
-    return f"\u2068{text}\u2069" if _FROM_RIGHT.search(text) else text
+    """``text`` shown in a sentence, whose direction it leaves alone if its own is another."""
+    said = shown(text)
+    return f"\u2068{said}\u2069" if _FROM_RIGHT.search(said) else said
 
 
 def _is_seen(character: str) -> bool:

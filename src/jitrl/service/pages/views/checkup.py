@@ -11,7 +11,9 @@ from jitrl.report.ailments import LANGUAGES
 from jitrl.report.ailments.words import Ailment, evidence
 from jitrl.report.ailments.words import ailment as named
 from jitrl.service.pages.asking import Asked, Shown
+from jitrl.service.pages.foreign import apart, shown
 from jitrl.service.pages.places import Place
+from jitrl.service.pages.words import Sentence
 
 
 def view(asked: Asked) -> Shown:
@@ -62,8 +64,16 @@ def _grouped(
         if name in OF_RULES and not has_rules:
             continue
         is_known = finding.status != "unknown"
-        said = evidence(words, name, finding) if is_known else words.unknown.format(n=finding.n)
-        found[finding.status].append(
-            (name, words.checks[name].title, finding, said, named(words, name, finding))
-        )
+        said = words.unknown.format(n=finding.n)
+        if is_known:
+            said = Sentence(evidence(words, name, finding, foreign))
+        ails = named(words, name, finding, foreign)
+        if ails is not None:
+            ails = Ailment(Sentence(ails.claim), Sentence(ails.remedy))
+        found[finding.status].append((name, words.checks[name].title, finding, said, ails))
     return found
+
+
+def foreign(text: str, form: str) -> str:
+    """A name turns nothing beside it; a command is to be copied, so that nothing is added."""
+    return shown(text) if form == "sh" else apart(text)

@@ -18,7 +18,9 @@ from jitrl.ports import DecisionRecord
 from jitrl.report.taught import WORDS as TAUGHT
 from jitrl.report.taught import said as named
 from jitrl.service.pages.asking import Asked, Shown, row_ids
+from jitrl.service.pages.foreign import apart
 from jitrl.service.pages.places import Opened, Place
+from jitrl.service.pages.words import Sentence
 from jitrl.stores.paging import Wanted
 from jitrl.stores.records import decision_id
 from jitrl.types import Decision, Episode, Row, Scored, Weighed
@@ -254,7 +256,12 @@ def others(asked: Asked) -> Shown:
             "found": found,
             "mine": mine,
             "taught": [
-                (named(m.feature, taught), m.nats, len(m.took), len(m.took) + len(m.left))
+                (
+                    Sentence(named(m.feature, taught, apart)),
+                    m.nats,
+                    len(m.took),
+                    len(m.took) + len(m.left),
+                )
                 for m in (found.taught.moved[:8] if found.taught else ())
             ],
         }

@@ -10,7 +10,7 @@ from jitrl.core.stats import Interval, NoInterval
 from jitrl.report.filling import Filling
 from jitrl.report.sized import sized
 from jitrl.report.words import Language
-from jitrl.service.pages.foreign import apart, shown
+from jitrl.service.pages.foreign import apart
 from jitrl.service.pages.words import curation, decisions, frame, judging, rules, terms
 
 SAID: Mapping[str, tuple[str, str]] = {
@@ -39,7 +39,7 @@ class _Filled(Filling):
     def format_field(self, value: Any, format_spec: str) -> str:
         match value:
             case str():
-                return self.keep(value if isinstance(value, Sentence) else apart(shown(value)))
+                return self.keep(value if isinstance(value, Sentence) else apart(value))
             case float():
                 return sized(value, format_spec)
         return format(value, format_spec)

@@ -99,7 +99,7 @@ def test_leaving_an_episode_closes_it_as_it_ended(client):
     failed = client.episode("t", key="b")
     with pytest.raises(KeyError), failed:
         raise KeyError
-    seats = [client._get(f"/v1/episodes/{e.id}", {}, dict) for e in (left, failed)]
+    seats = [client._wire.get(f"/v1/episodes/{e.id}", {}, dict) for e in (left, failed)]
     assert [seat["status"] for seat in seats] == ["truncated", "aborted"]
 
 

@@ -6,6 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from jitrl.errors import InputError
+
 pytest.importorskip("httpx")
 pytestmark = pytest.mark.server
 
@@ -21,6 +23,8 @@ FAULTS = [
     (200, b"\xff\xfe", {}),
     (200, b"half", {"Content-Length": "100"}),
     (200, b"no gzip", {"Content-Encoding": "gzip"}),
+    (200, b'{"id":' * 100_000, {}),
+    (302, b"", {"Location": "https://elsewhere"}),
 ]
 
 
@@ -102,3 +106,94 @@ def test_an_end_that_is_refused_while_the_outcome_is_judged_hides_no_error_of_th
         client.episode("t", key="k") as episode,
     ):
         episode.outcome(True)
+
+
+@pytest.fixture
+def asked_of():
+    """A client whose decisions are answered in turn by what is given, and what was asked."""
+    import httpx
+
+    from jitrl.service.client import Client
+
+    def client(*answers):
+        left, asked = list(answers), []
+
+        def answer(request):
+            asked.append(request.url.path.rsplit("/", 1)[-1])
+            if asked[-1] != "decide":
+                return httpx.Response(200, content=SEAT)
+            said = left.pop(0)
+            if isinstance(said, Exception):
+                raise said
+            return said if isinstance(said, httpx.Response) else httpx.Response(200, content=said)
+
+        return Client("http://x", "k", transport=httpx.MockTransport(answer)), asked
+
+    return client
+
+
+def test_an_answer_lost_after_a_busy_moment_is_asked_for_again(asked_of):
+    import httpx
+
+    busy = httpx.Response(429, headers={"Retry-After": "1"})
+    client, asked = asked_of(busy, httpx.ReadTimeout("late"), CHOICE)
+    with client, client.episode("t", key="k") as episode:
+        assert not episode.decide("page", YES_NO).degraded
+    assert asked.count("decide") == 3
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'{"action":"perhaps"}',
+        b'{"action":"no","step":7}',
+        b'{"action":' * 100_000,
+    ],
+)
+def test_an_answer_to_something_else_is_no_choice(asked_of, answer):
+    client, _ = asked_of(answer)
+    with client, client.episode("t") as episode:
+        made = episode.decide("page", YES_NO)
+    assert (made.action, made.degraded, episode.is_lost) == ("yes", True, True)
+
+
+@pytest.mark.parametrize(
+    ("say", "what"),
+    [
+        (lambda e: e.decide("p", {"a": float("nan")}), r"body.'candidates'.'a' is nan; .* finite"),
+        (lambda e: e.decide("\ud800", YES_NO), r"body.'state' is .* surrogate"),
+        (lambda e: e.decide("p", {"\ud800": 1.0}), r"a name in body.'candidates' is .* surrogate"),
+        (lambda e: e.decide("p", {"a": {1}}), r"body.'candidates'.'a' is \{1\}; a set"),
+        (lambda e: e.decide("p", ["a"]), r"candidates is \['a'\]; it must be a mapping"),
+        (lambda e: e.reward(1.0), r"'reward': 1.0.* before the first decision"),
+        (lambda e: e.took("a"), r"'action': 'a'.* before the first decision"),
+        (lambda e: e.outcome(float("inf")), r"body.'value' is inf; .* finite"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_with_the_value(asked_of, say, what):
+    from jitrl.service.client import Refused
+
+    client, _ = asked_of()
+    with client, client.episode("t") as episode:
+        with pytest.raises(Refused, match=what):
+            say(episode)
+        assert not episode.is_lost
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:8321", "", "http://", "http://[::1", "http://x:99999", "ftp://x", None]
+)
+def test_an_address_where_nothing_can_be_asked_is_refused_at_once(address):
+    from jitrl.service.client import Client
+
+    with pytest.raises(InputError, match=r"address is .*http://127\.0\.0\.1:8321"):
+        Client(address, "k")
+
+
+@pytest.mark.parametrize("key", ["", " ", "a\nb", "\u00e9", None])
+def test_a_key_that_none_can_be_is_refused_without_being_shown(key):
+    from jitrl.service.client import Client
+
+    with pytest.raises(InputError, match="key is empty or holds") as error:
+        Client("http://127.0.0.1:1", key)
+    assert not key or key.strip() == "" or key not in str(error.value)

@@ -9,22 +9,15 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Collection, Mapping
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-import msgspec
-
-from jitrl.errors import MissingExtra
+from jitrl.errors import brief
 from jitrl.service.answers import Choice, Marked, Notes, Receipt, Row, Rows, Rule, Seat
-from jitrl.service.unheard import Refused, Unreachable, detail_of, wait_of
+from jitrl.service.unheard import Refused, Unreachable
+from jitrl.service.wire import Wire
 from jitrl.types import Basis, EpisodeStatus, RowStatus, RuleStatus, State
-
-try:
-    import httpx
-except ImportError as error:
-    raise MissingExtra("the client needs httpx: pip install 'jitrl[server]'") from error
 
 __all__ = [
     "Choice",
@@ -41,13 +34,10 @@ __all__ = [
     "Unreachable",
 ]
 
-T = TypeVar("T")
-
 _log = logging.getLogger(__name__)
 
 _TRIES = 2
-_SERVER = 500  # from this status on the service is at fault
-_BUSY = 429
+_TOO_EARLY, _UNPROCESSABLE = 409, 422
 
 
 class Client:
@@ -60,6 +50,9 @@ class Client:
         patience: Seconds for a decision; then the choice is the model's own. Where the service is
             busy (429), it is asked once more if it says to come again within as many.
         transport: How ``httpx`` sends; its own way if ``None``.
+
+    Raises:
+        InputError: If nothing can be asked at that address, or with that key.
     """
 
     def __init__(
@@ -72,16 +65,11 @@ class Client:
         transport: Any = None,
     ) -> None:
         self.patience = patience
-        self._http = httpx.Client(
-            base_url=address,
-            headers={"Authorization": f"Bearer {key}"},
-            timeout=timeout,
-            transport=transport,
-        )
+        self._wire = Wire(address, key, timeout, patience, transport)
 
     def close(self) -> None:
         """Hang up; may be called twice."""
-        self._http.close()
+        self._wire.close()
 
     def __enter__(self) -> Client:
         return self
@@ -123,11 +111,11 @@ class Client:
         """
         body = {"value": value, "basis": basis, "evaluator": evaluator, "told": told}
         headers = {"Idempotency-Key": once} if once else {}
-        return self._post(f"/v1/episodes/{episode}/outcomes", body, Receipt, headers=headers)
+        return self._wire.post(f"/v1/episodes/{episode}/outcomes", body, Receipt, headers=headers)
 
     def decision(self, id: str) -> dict[str, Any]:
         """A decision with every number that made it. Errors as ``outcome``."""
-        return self._get(f"/v1/decisions/{id}", {}, dict[str, Any])
+        return self._wire.get(f"/v1/decisions/{id}", {}, dict[str, Any])
 
     def rows(
         self,
@@ -146,11 +134,13 @@ class Client:
             "status": status,
             "episode": episode,
         }
-        return self._get("/v1/memory", asked, Rows)
+        return self._wire.get("/v1/memory", asked, Rows)
 
     def rules(self, *, scope: str | None = None, status: RuleStatus | None = None) -> list[Rule]:
         """Rules in words, and what they have shown. Errors as ``outcome``."""
-        found = self._get("/v1/rules", {"scope": scope, "status": status}, dict[str, list[Rule]])
+        found = self._wire.get(
+            "/v1/rules", {"scope": scope, "status": status}, dict[str, list[Rule]]
+        )
         return found["rules"]
 
     def quarantine(
@@ -167,51 +157,7 @@ class Client:
 
     def _mark(self, verb: str, row: int | None, episode: str | None, reason: str) -> Marked:
         at = f"/v1/memory/{row}" if row is not None else f"/v1/episodes/{episode}"
-        return self._post(f"{at}:{verb}", {"reason": reason}, Marked)
-
-    def _get(self, path: str, asked: Mapping[str, Any], kind: type[T]) -> T:
-        known = {name: value for name, value in asked.items() if value is not None}
-        return self._sent("GET", path, kind, params=known)
-
-    def _post(self, path: str, body: Mapping[str, Any], kind: type[T], **more: Any) -> T:
-        return self._sent("POST", path, kind, json=body, **more)
-
-    def _sent(
-        self,
-        method: str,
-        path: str,
-        kind: type[T],
-        *,
-        tries: int = 1,
-        may_wait: bool = True,
-        **how: Any,
-    ) -> T:
-        for left in reversed(range(tries)):
-            try:
-                answer = self._http.request(method, path, **how)
-                break
-            except httpx.RequestError as error:
-                if not left:
-                    raise Unreachable(
-                        f"{self._http.base_url} gave no answer: {type(error).__name__}: {error}"
-                    ) from error
-        if (
-            may_wait
-            and answer.status_code == _BUSY
-            and 0 < (wait := wait_of(answer)) <= self.patience
-        ):
-            time.sleep(wait)  # nothing was done, so it may be asked again
-            return self._sent(method, path, kind, may_wait=False, **how)
-        if answer.is_success:
-            try:
-                return msgspec.json.decode(answer.content, type=kind)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise Unreachable(
-                    f"{self._http.base_url} answered what is no {kind}: {error}"
-                ) from error
-        if answer.status_code >= _SERVER or answer.status_code == _BUSY:
-            raise Unreachable(f"{detail_of(answer)} ({answer.status_code})")
-        raise Refused(answer.status_code, detail_of(answer))
+        return self._wire.post(f"{at}:{verb}", {"reason": reason}, Marked)
 
 
 class RemoteEpisode:
@@ -236,13 +182,13 @@ class RemoteEpisode:
         goal: str | None = None,
         family: str = "",
     ) -> None:
-        self._client, self._step = client, 0
+        self._client, self._wire, self._step = client, client._wire, 0
         self.id, self.is_lost, self._is_over = "", False, False
         named = {"key": key, "goal": goal}
         body = {"task": task, "scope": scope, "family": family}
         body |= {name: text for name, text in named.items() if text is not None}
         try:
-            seat = client._post("/v1/episodes", body, Seat, tries=_TRIES if key else 1)
+            seat = self._wire.post("/v1/episodes", body, Seat, tries=_TRIES if key else 1)
         except Unreachable as error:
             self._lose(error)
             return
@@ -263,7 +209,7 @@ class RemoteEpisode:
         body = {"state": where, "actions": list(actions), "step": self._step}
         path, wait = f"/v1/episodes/{self.id}/notes", self._client.patience
         try:
-            return self._client._post(path, body, Notes, tries=_TRIES, timeout=wait).notes
+            return self._wire.post(path, body, Notes, tries=_TRIES, timeout=wait).notes
         except Unreachable as error:
             self._lose(error)
             return ""
@@ -286,7 +232,7 @@ class RemoteEpisode:
         Raises:
             Refused: If a value cannot be used, or the episode is over.
         """
-        own = max(candidates, key=lambda action: candidates[action]) if candidates else ""
+        own = _best(candidates)
         if self.is_lost:
             return Choice(own, degraded=True, reason="unreachable", step=self._step)
         where = state if isinstance(state, str) else _parts(state)
@@ -301,7 +247,9 @@ class RemoteEpisode:
             body["seen"] = seen
         path, wait = f"/v1/episodes/{self.id}/decide", self._client.patience
         try:
-            made = self._client._post(path, body, Choice, tries=_TRIES, timeout=wait)
+            made = self._wire.post(path, body, Choice, tries=_TRIES, timeout=wait)
+            if made.step != self._step or not (made.action in candidates or made.action in more):
+                raise Unreachable(f"{brief(made.action)} at step {made.step} answers nothing asked")
         except Unreachable as error:
             self._lose(error)
             return Choice(own, degraded=True, reason="unreachable", step=self._step)
@@ -321,9 +269,11 @@ class RemoteEpisode:
     ) -> None:
         """Say something of the step just decided; where it is not heard, the step is lost."""
         if not self.is_lost:
+            if not self._step:
+                raise Refused(_TOO_EARLY, f"{brief(body)} came before the first decision")
             path, said = f"/v1/episodes/{self.id}/{what}", body | {"step": self._step - 1}
             try:
-                self._client._post(path, said, Seat, tries=_TRIES, headers=headers)
+                self._wire.post(path, said, Seat, tries=_TRIES, headers=headers)
             except Unreachable as error:
                 self._lose(error)
 
@@ -346,7 +296,7 @@ class RemoteEpisode:
             return
         try:
             path = f"/v1/episodes/{self.id}/close"
-            self._client._post(path, {"status": "aborted" if self.is_lost else status}, Receipt)
+            self._wire.post(path, {"status": "aborted" if self.is_lost else status}, Receipt)
         except (Unreachable, Refused):
             if not self.is_lost:
                 raise
@@ -375,6 +325,15 @@ class RemoteEpisode:
                     raise
                 _log.warning("episode not closed episode=%s error=%s", self.id, no)
         return False
+
+
+def _best(candidates: Mapping[str, float]) -> str:
+    """The model's own choice; "" where there is none."""
+    try:
+        return max(candidates, key=lambda action: candidates[action], default="")
+    except TypeError as error:
+        said = f"candidates is {brief(candidates)}; it must be a mapping of actions to logits"
+        raise Refused(_UNPROCESSABLE, said) from error
 
 
 def _parts(state: State) -> dict[str, str]:

@@ -35,5 +35,5 @@ def detail_of(answer: Any) -> str:
     """What it says is wrong."""
     try:
         return str(msgspec.json.decode(answer.content)["detail"])
-    except (msgspec.DecodeError, KeyError, TypeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
         return f"{answer.text[:200]}"

@@ -338,6 +338,18 @@ def test_a_text_is_added_to_each_scope_that_it_is_said_for(jitrl, file):
         assert [rule.id for rule in store.rules(scope="shop")] == [ID]
 
 
+def test_a_scope_that_nothing_else_is_of_is_pointed_out_once(jitrl, file):
+    said = "nothing else in the memory is of that scope; there are 'shop'"
+    other = "When the list is empty, click(Refresh)"
+    for text, scope, is_odd in (
+        (other, "shop", False),
+        (TEXT, "shpo", True),
+        (TEXT, "shpo", False),
+    ):
+        code, _, err = jitrl("add", file, text, "--scope", scope)
+        assert (code, said in " ".join(err.split())) == (0, is_odd)
+
+
 def test_a_rule_that_is_there_for_another_kind_of_task_is_not_passed_over_in_silence(jitrl, file):
     code, _, err = jitrl("add", file, TEXT, "--scope", "shop", "--kind", "bills")
     assert code == 2
@@ -417,6 +429,7 @@ def test_no_rule_is_retired_without_a_reason(jitrl, file, reason):
     [
         (("--task", "nope"), "no contrast is of it; there are those of 't'"),
         (("--principal", "nobody"), "no contrast came in under that name; there are none"),
+        (("--since", "99999"), "--since is 99999; the memory is at version"),
     ],
 )
 def test_a_choice_of_contrasts_that_none_meets_is_an_error(jitrl, file, option, said):

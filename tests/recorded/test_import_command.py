@@ -106,8 +106,8 @@ def test_a_bad_line_of_either_form_is_named_and_leaves_no_file(
 @pytest.mark.frameworks
 def test_a_log_that_is_none_is_refused(imported: Import, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai", reason="inspect-ai is not installed (extra inspect)")
-    log = tmp_path / "broken.eval"
-    log.write_bytes(b"nonsense")
-    code, _, said = imported(tmp_path / "memory.db", log)
-    assert code == 4
-    assert "cannot be read as a log of Inspect" in said
+    for name, wrong in (("a.eval", "is no zip archive"), ("a.json", "cannot be read as a log")):
+        log = tmp_path / name
+        log.write_bytes(b"nonsense")
+        code, _, said = imported(tmp_path / "memory.db", log, "--form", "inspect")
+        assert (code, wrong in " ".join(said.split())) == (4, True), said

@@ -84,7 +84,9 @@ def test_an_outcome_with_an_idempotency_key_is_done_once(ask):
     assert again.json() == done.json()
     active = ask("GET", "/v1/memory?status=active").json()["rows"]
     assert [row["reward"] for row in active] == [1.0]
-    assert is_problem(ask("POST", path, second, headers={"Idempotency-Key": "1"}), 409)
+    other = ask("POST", path, second, headers={"Idempotency-Key": "1"})
+    assert is_problem(other, 409)
+    assert "with idempotency key '1';" in other.json()["detail"]
 
 
 @pytest.mark.parametrize("may", ["report:self", "report:trusted"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -46,6 +48,8 @@ def runs(
             "logs of Inspect are read with inspect-ai: pip install 'jitrl[inspect]'"
         ) from error
     form: Any = "json" if path.endswith(".json") else "eval"
+    if form == "eval" and os.path.isfile(path) and not zipfile.is_zipfile(path):
+        raise RecordError(f"{path} is no zip archive, and so no log of Inspect")
     how = {"resolve_attachments": "core", "format": form}
     try:
         header = read_eval_log(path, header_only=True, format=form).eval

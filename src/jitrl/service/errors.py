@@ -30,4 +30,6 @@ class Reused(Conflict):
     """An idempotency key came with something else before."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"something else was said with idempotency key {key!r}; take another one")
+        """``key`` as it is kept: a slash stands between whose it is and what they called it."""
+        said = key.partition("/")[2] or key
+        super().__init__(f"something else was said with idempotency key {said!r}; take another one")

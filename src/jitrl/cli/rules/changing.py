@@ -55,10 +55,11 @@ def add(
     scope, kind = scope and given.text(scope, "--scope"), given.text(kind, "--kind")
     principal = answerable(principal)
     with existing(file, name) as store, store.batch():
+        scopes = _scopes(store)
         rule = Rule(
             id=rule_id(text),
             text=cleaned(text),
-            scope=_only(store) if scope is None else scope,
+            scope=_only(scopes) if scope is None else scope,
             kind=kind,
             entry=entry,
             author="human",
@@ -78,6 +79,9 @@ def add(
     note(f"{rule.id} {'added' if new else known}: {rule.text}")
     of = f"tasks of kind {there.kind!r}" if there.kind else "tasks of any kind"
     note(f"it is for {of} in scope {there.scope!r}")
+    if new and scopes and there.scope not in scopes:
+        known = ", ".join(map(repr, scopes))
+        note(f"nothing else in the memory is of that scope; there are {known}", style="yellow")
     _tell_contested(rule.id, against)
     size = tokens(rule.text)
     if size > ROOM:
@@ -107,13 +111,17 @@ def _tell_contested(id: str, against: Sequence[str]) -> None:
         )
 
 
-def _only(store: SQLiteStore) -> str:
-    """The scope of the memory's episodes and rules.
+def _scopes(store: SQLiteStore) -> list[str]:
+    """Those of the memory's episodes and rules."""
+    return sorted({*store.stats().scopes, *(rule.scope for rule in store.rules())})
+
+
+def _only(scopes: Sequence[str]) -> str:
+    """The scope of the memory.
 
     Raises:
         InputError: If there are several: a rule is told in its own scope alone.
     """
-    scopes = sorted({*store.stats().scopes, *(rule.scope for rule in store.rules())})
     if len(scopes) > 1:
         raise InputError(
             f"the memory has episodes or rules of the scopes {', '.join(map(repr, scopes))}; say "

@@ -70,6 +70,8 @@ def redistil(
     ):
         kept = [c for c in store.contrasts(scope=scope, task=task) if c.version >= since]
         _check_chosen(store, scope, task, principal or ())
+        if since > store.head():
+            raise InputError(f"--since is {since}; the memory is at version {store.head()}")
         writer = written(settings, ledger.meter("learn")) if author == "model" else None
         named = frozenset(principal or ())
         distiller = Distiller(store, writer, most, named=named)

@@ -157,7 +157,17 @@ def test_the_examples_of_the_page_work_as_they_stand(served, tmp_path):
     bash, curl = shutil.which("bash"), shutil.which("curl")
     if bash is None or curl is None:
         pytest.skip("bash or curl is not installed")
-    address, key, _ = served
+    address, _, log = served
+    folder = ("--folder", log.parent / "memories")
+    scopes = "decide", "report:self"
+    agent, checker = (
+        run("serve", "keys", "add", "--name", name, *options, *folder)
+        for name, options in (
+            ("agent", [part for scope in scopes for part in ("--scope", scope)]),
+            ("check", ["--scope", "report:trusted"]),
+        )
+    )
+    own, check = agent.stdout.strip(), checker.stdout.strip()
     page = (ROOT / "docs/service.md").read_text(encoding="utf-8")
     blocks = {"sh": "", "py": ""}
     for kind, block in re.findall(r"^```(sh|py)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
@@ -169,7 +179,7 @@ def test_the_examples_of_the_page_work_as_they_stand(served, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        env={"PATH": os.environ["PATH"], "URL": address, "KEY": key},
+        env={"PATH": os.environ["PATH"], "URL": address, "KEY": own, "CHECK": check},
     )
     assert done.returncode == 0, done.stderr
     answers = [json.loads(one) for one in re.findall(r"\{.*?\}", done.stdout)]
@@ -177,8 +187,11 @@ def test_the_examples_of_the_page_work_as_they_stand(served, tmp_path):
     assert (took["id"], took["steps"]) == ("visit-2", 1)
     assert (started["id"], chosen["action"], told["rows"]) == ("visit-1", "open Emails", 1)
     assert (mail["id"], noted["notes"], attached["rules"]) == ("mail-1", "", [])
-    example = f"URL, KEY = {address!r}, {key!r}\n{blocks['py']}\nprint(choice.degraded)"
+    example = f"URL, KEY, CHECK = {address!r}, {own!r}, {check!r}\n{blocks['py']}"
+    example += "\nprint(choice.degraded)"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", example], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
+    printed = "open Emails\nopen Reviews\n"
+    assert (done.returncode, done.stdout) == (0, f"{printed}False\n"), done.stderr
+    assert f"```text\n{printed}```" in page

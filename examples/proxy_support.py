@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.request import Request, urlopen
 
-import uvicorn
 from habits_server import provider
 from support_desk import SCHEMAS, Desk, Work, compare
 
@@ -56,6 +55,8 @@ def agent(proxy: str, key: str, desk: Desk, text: str) -> None:
 @contextmanager
 def proxy_to(upstream: str, memory: jitrl.JitRL) -> Iterator[str]:
     """What the command ``jitrl proxy`` does, within this process."""
+    import uvicorn  # after the proxy, which says how to install what is missing
+
     made = app(Guide(memory, scope="support"), upstream, accept=["state_check"])
     server = uvicorn.Server(uvicorn.Config(made, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)

@@ -78,6 +78,16 @@ def test_keys_are_made_listed_and_revoked(tmp_path):
     assert run("serve", "keys", "revoke", "nobody", *at).returncode == 4
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no modes of files")
+def test_a_folder_that_is_made_is_its_users_alone(tmp_path):
+    folder = tmp_path / "memories"
+    assert (
+        run("serve", "keys", "add", "--name", "a", "--scope", "read", "--folder", folder).returncode
+        == 0
+    )
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.server
 def test_it_does_not_start_without_a_key_and_says_how_to_make_one(tmp_path):
     done = run("serve", "--folder", tmp_path, "--port", "0", timeout=120)

@@ -103,13 +103,13 @@ class Tenants:
 
 
 def made(folder: Path) -> Path:
-    """``folder``, which is there now.
+    """``folder``, which is there now; one that is made is this user's alone, where modes are kept.
 
     Raises:
         StoreError: If it cannot be made.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{folder} cannot be made: {error.strerror}") from error
     return folder

@@ -130,6 +130,16 @@ def test_episodes_held_out_make_the_effect_known_and_a_harm_is_found():
     assert tally(said("effect", held_out(-0.3))) == ("finding", "")
 
 
+def test_of_few_tasks_the_effect_is_known_by_episodes_as_on_the_curve():
+    three = [a for a in held_out(0.3) if a.task in ("t0", "t1", "t2")]
+    found = said("effect", three)
+    assert tally(found) == ("fine", "")
+    assert found.numbers["few_tasks"] == 6
+    scores = [np.array([a.score for a in three if a.is_held == is_held]) for is_held in (0, 1)]
+    assert found.numbers["mean"] == pytest.approx(scores[0].mean() - scores[1].mean())
+    assert said("effect", held_out(0.3)).numbers["few_tasks"] is None
+
+
 def test_a_static_run_is_held_against_attempt_by_attempt():
     base = case(grid(np.full((8, 4), 0.5)))
     scores = 0.6 + RNG.normal(0, 0.02, (8, 4))

@@ -8,14 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from jitrl.analysis.doctor.finding import difference, is_known
+from jitrl.analysis.doctor.finding import beside, is_known, within
 from jitrl.core.stats import (
     FEWEST_CLUSTERS,
     Difference,
     Interval,
     NoInterval,
     bootstrap,
-    unpaired_difference,
 )
 from jitrl.stores.paging import EpisodeLine
 
@@ -146,22 +145,17 @@ def _task(one: EpisodeLine) -> str:
 
 def _effect(scored: Sequence[EpisodeLine]) -> Effect | None:
     """With the memory minus held out: by tasks with both where there are six, else by episodes."""
-    tasks: dict[str, tuple[list[float], list[float]]] = {}
+    tasks: dict[tuple[str, int], tuple[list[float], list[float]]] = {}
     for one in scored:
-        tasks.setdefault(_task(one), ([], []))[one.is_held].append(float(one.score or 0.0))
+        tasks.setdefault((_task(one), 0), ([], []))[one.is_held].append(float(one.score or 0.0))
     ours, held = (np.array([v for both in tasks.values() for v in both[side]]) for side in (0, 1))
     if not len(held):
         return None
-    cells = {
-        (task, 0): float(np.mean(mine) - np.mean(theirs))
-        for task, (mine, theirs) in tasks.items()
-        if mine and theirs
-    }
-    is_paired = len(cells) >= FEWEST_CLUSTERS
+    found, by = beside(tasks)
     return Effect(
-        difference(cells) if is_paired else unpaired_difference(ours, held),
-        "task" if is_paired else "episode",
-        len(cells),
+        found,
+        by,
+        len(within(tasks)),
         len(ours),
         len(held),
         (float(ours.mean()) if len(ours) else 0.0, float(held.mean())),

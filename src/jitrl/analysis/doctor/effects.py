@@ -13,6 +13,8 @@ from jitrl.analysis.doctor.case import Attempt, Case
 from jitrl.analysis.doctor.finding import (
     Cells,
     Finding,
+    Sides,
+    beside,
     beyond,
     difference,
     found,
@@ -20,8 +22,10 @@ from jitrl.analysis.doctor.finding import (
     is_known,
     said,
     unknown,
+    within,
 )
 from jitrl.analysis.doctor.scores import ENDS, TOP, UNTAUGHT
+from jitrl.core.stats import FEWEST_CLUSTERS
 
 MOST_ROWS = 5
 """Rows that are named; who takes those back learns soon whether there is more to it."""
@@ -91,7 +95,8 @@ def flips(case: Case) -> Finding:
     acted = [a for a in case.attempts() if any(c.mode == "act" for c in a.choices)]
     choices = [c for a in acted for c in a.choices if c.mode == "act"]
     turned = Counter(c.turned for c in choices if c.turned)
-    change = difference(_contrast(acted, [any(c.turned for c in a.choices) for a in acted]))
+    sides = _sides(acted, [any(c.turned for c in a.choices) for a in acted])
+    change = difference(within(sides))
     numbers: dict[str, Any] = {
         "share": turned.total() / len(choices) if choices else 0.0,
         "turned": turned.total(),
@@ -120,8 +125,10 @@ def effect(case: Case) -> Finding:
         return unknown(len(acted))
     if not (any(held) or case.base):
         return found(True, len(acted), "no static" if by_prompt else "off", held=0)
-    cells = beyond(acted, case.base) if case.base else _contrast(acted, [not one for one in held])
-    change = difference(cells)
+    if case.base:
+        change, by = difference(beyond(acted, case.base)), "task"
+    else:
+        change, by = beside(_sides(acted, [not one for one in held]))
     if not is_known(change):
         return unknown(change.clusters)
     return found(
@@ -130,6 +137,7 @@ def effect(case: Case) -> Finding:
         "by prompt" if by_prompt else "",
         held_out=None if case.base else sum(held),
         against="static" if case.base else "holdout",
+        few_tasks=FEWEST_CLUSTERS if by == "episode" else None,
         **said(change),
     )
 
@@ -181,15 +189,11 @@ def _is_unheard(case: Case) -> bool:
     return case.agent in ("", "jitrl") and bool(modes) and "act" not in modes
 
 
-def _contrast(attempts: Collection[Attempt], marked: Collection[bool]) -> Cells:
-    """Mean score of the marked attempts minus that of the others, in each task with both."""
+def _sides(attempts: Collection[Attempt], marked: Collection[bool]) -> Sides:
+    """Scores of the marked attempts, and of the others, in each task."""
     sides: dict[tuple[str, int], tuple[list[float], list[float]]] = {}
     for attempt, is_marked in zip(attempts, marked, strict=True):
         if attempt.score is not None:
             place = (f"{attempt.scope}\x1f{attempt.task}", attempt.seed)
-            sides.setdefault(place, ([], []))[is_marked].append(attempt.score)
-    return {
-        place: float(np.mean(ours) - np.mean(others))
-        for place, (others, ours) in sides.items()
-        if ours and others
-    }
+            sides.setdefault(place, ([], []))[not is_marked].append(attempt.score)
+    return sides

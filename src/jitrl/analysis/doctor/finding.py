@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,7 +10,15 @@ import numpy as np
 
 from jitrl.analysis import plain
 from jitrl.analysis.doctor.case import Attempt, Case
-from jitrl.core.stats import ALIKE, FEWEST_CLUSTERS, Difference, Interval, NoInterval, bootstrap
+from jitrl.core.stats import (
+    ALIKE,
+    FEWEST_CLUSTERS,
+    Difference,
+    Interval,
+    NoInterval,
+    bootstrap,
+    unpaired_difference,
+)
 
 Status = Literal["finding", "fine", "unknown"]
 
@@ -43,6 +51,8 @@ def unknown(n: int, **numbers: Any) -> Finding:
 
 Cells = Mapping[tuple[str, int], float]
 """A number for each task and seed."""
+Sides = Mapping[tuple[str, int], tuple[Sequence[float], Sequence[float]]]
+"""For each task and seed, the scores that something is asked about, and those beside it."""
 
 
 def difference(cells: Cells) -> Difference:
@@ -61,6 +71,24 @@ def difference(cells: Cells) -> Difference:
     if interval is ALIKE and abs(mean) <= 1e-12:
         mean = 0.0
     return Difference(mean, interval, len(clusters))
+
+
+def within(sides: Sides) -> dict[tuple[str, int], float]:
+    """Mean score minus that beside it, where there are both."""
+    return {
+        place: float(np.mean(ours) - np.mean(others))
+        for place, (ours, others) in sides.items()
+        if ours and others
+    }
+
+
+def beside(sides: Sides) -> tuple[Difference, Literal["task", "episode"]]:
+    """The difference within tasks; of all episodes, where too few tasks have both."""
+    paired = difference(within(sides))
+    if paired.clusters >= FEWEST_CLUSTERS:
+        return paired, "task"
+    ours, others = (np.array([v for both in sides.values() for v in both[i]]) for i in (0, 1))
+    return unpaired_difference(ours, others), "episode"
 
 
 def is_known(of: Difference) -> bool:

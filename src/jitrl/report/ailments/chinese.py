@@ -88,7 +88,7 @@ CHINESE = Words(
             "效果可知",
             "[[留出了 {held} 个回合，也没有 static 的运行]]"
             "[[有记忆减 {against}：{mean:+.2f}]][[ {interval}]]"
-            "[[（留出 {held_out} 个）]]",
+            "[[（留出 {held_out} 个）]][[，按回合比较，因为两边都有的任务不足 {few_tasks} 个]]",
             {
                 "off": Ailment(
                     "没有可对照的，因此无从知道效果。",

@@ -95,7 +95,8 @@ ENGLISH = Words(
         "effect": Said(
             "effect known",
             "[[{held} episodes held out, and no static run]][[with the memory minus {against}: "
-            "{mean:+.2f}]][[ {interval}]][[ (held out: {held_out})]]",
+            "{mean:+.2f}]][[ {interval}]][[ (held out: {held_out})]]"
+            "[[, by episodes, as fewer than {few_tasks} tasks are on both sides]]",
             {
                 "off": Ailment(
                     "Nothing is there to compare with, so no effect can be known.",

@@ -63,7 +63,7 @@ def waiting(case: Case) -> Finding:
         waiting=len(wait),
         share=share,
         stale=stale,
-        usual_s=usual,
+        usual_s=usual if stale else None,
     )
 
 

@@ -133,16 +133,16 @@ def _data(done: list[Redone], is_dry: bool) -> dict[str, Any]:
     }
 
 
-_SAID = {"new": "new", "evidence": "gains evidence", "known": "there already"}
+_SAID = {"new": "new", "evidence": "gains evidence"}
 
 
 def _show(done: list[Redone], is_dry: bool) -> None:
     listed = Listing(["rule", "id", "it is", "contrast"], left=frozenset({1, 2, 3}))
-    for one in done:
-        for found in one.found:
-            where = f"round {one.contrast.round} of {one.contrast.task}"
-            listed.add(found.text, found.id, _SAID[found.fate], where)
-    if any(one.found for one in done):
+    told = [(one, found) for one in done for found in one.found if found.fate in _SAID]
+    for one, found in told:
+        where = f"round {one.contrast.round} of {one.contrast.task}"
+        listed.add(found.text, found.id, _SAID[found.fate], where)
+    if told:
         people().print(listed)
     for one in done:
         if one.left_out:
@@ -153,4 +153,8 @@ def _show(done: list[Redone], is_dry: bool) -> None:
     new = len({found.id for one in done for found in one.found if found.fate == "new"})
     looked = sum(not one.left_out for one in done)
     verb = "would come in" if is_dry else "came in"
-    tell(f"{looked} of {counted(len(done), 'contrast')} distilled; new rules that {verb}: {new}")
+    known = len({found.id for one in done for found in one.found} - {f.id for _, f in told})
+    tell(
+        f"{looked} of {counted(len(done), 'contrast')} distilled; new rules that {verb}: {new}; "
+        f"there already, with nothing new: {known}"
+    )

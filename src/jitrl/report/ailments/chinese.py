@@ -166,7 +166,7 @@ CHINESE = Words(
         ),
         "kinds": Said(
             "各类分得开",
-            "{kinds} 类任务；“{worst}”有 {lost:.0%} 的状态最近的是别类的[[，多为 {like}]]："
+            "{kinds} 类任务；最差的是“{worst}”：{lost:.0%} 的状态最近的是别类的[[，多为 {like}]]："
             "类内相似度 {within:.2f}，与别类 {between:.2f}",
             {
                 "": Ailment(

@@ -72,7 +72,7 @@ CHINESE: Mapping[str, Said] = {
     ),
     "rules-harm": Said(
         "有害的规则",
-        "用得够多的 {n} 条里有 {below} 条低于 0[[；最差的：{worst}]]",
+        "用得够多的 {n} 条里有 {below} 条的平均效果低于 0[[；最差的：{worst}]]",
         {
             "": Ailment(
                 "在告知有害的规则。",

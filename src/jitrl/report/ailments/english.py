@@ -180,8 +180,9 @@ ENGLISH = Words(
         ),
         "kinds": Said(
             "kinds kept apart",
-            "{kinds} kinds of task; of '{worst}' {lost:.0%} of the states are nearest to another "
-            "kind's[[, mostly {like}]]: similarity {within:.2f} within, {between:.2f} to others",
+            "{kinds} kinds of task; at worst '{worst}': {lost:.0%} of its states are nearest to "
+            "another kind's[[, mostly {like}]]: similarity {within:.2f} within, {between:.2f} to "
+            "others",
             {
                 "": Ailment(
                     "The states of '{worst}' are lost among those of '{like}'.",
@@ -262,7 +263,8 @@ ENGLISH = Words(
         ),
         "prior-loses": Said(
             "model is heard",
-            f"in {{share:.0%}} of the choices the model could change nothing; {_WEIGHTS}",
+            "in {share:.0%} of the choices the memory outweighs all that the model prefers; "
+            f"{_WEIGHTS}",
             {
                 "": Ailment(
                     "What the model prefers never matters: the memory always outweighs it.",

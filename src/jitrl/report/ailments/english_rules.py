@@ -74,7 +74,7 @@ ENGLISH: Mapping[str, Said] = {
     ),
     "rules-harm": Said(
         "harmful rules",
-        "below 0: {below} of {n} rules with uses enough[[; worst: {worst}]]",
+        "mean effect below 0: {below} of {n} rules with uses enough[[; worst: {worst}]]",
         {
             "": Ailment(
                 "Rules are told that do harm.",

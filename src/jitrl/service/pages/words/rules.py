@@ -7,9 +7,10 @@ SAID: dict[str, tuple[str, str]] = {
     "rule_status.quarantined": ("quarantined", "已隔离"),
     "rules.title": ("Rules, and what each is worth", "规则及其价值"),
     "rules.empty": (
-        "No rules are kept here. The agent rulebook draws them from its attempts: jitrl run "
-        "--agent rulebook.",
-        "这里没有规则。智能体 rulebook 会从自己的尝试中提炼：jitrl run --agent rulebook。",
+        "No rules are kept here. An agent of your own draws them from its attempts with "
+        "jitrl.open(…, rules=True), a run with jitrl run --agent rulebook.",
+        "这里没有规则。你自己的智能体用 jitrl.open(…, rules=True) 从尝试中提炼，"
+        "运行则用 jitrl run --agent rulebook。",
     ),
     "rules.lead": (
         "{n:,} rules, the best lower bound of the effect first.",

@@ -6,6 +6,8 @@ from jitrl.analysis.progress import by_order
 from jitrl.core.stats import Interval
 from jitrl.stores.paging import EpisodeLine
 
+WILSON_3_OF_6 = (pytest.approx(0.1876, abs=1e-4), pytest.approx(0.8124, abs=1e-4))
+
 
 def lines(*told):
     """Task, whether it was held out, and score of each."""
@@ -69,3 +71,12 @@ def test_a_side_with_few_episodes_has_wider_points_that_hold_them_all():
     assert (sum(p.n for p in ours.points), held.points[-1].x) == (45, 60.0)
     few = progress([("t", i == 0, 1.0) for i in range(30)]).arms[1].points
     assert [(p.x, p.n) for p in few] == [(30.0, 1)]
+
+
+def test_points_of_few_tasks_have_the_bands_of_their_episodes():
+    told = [(f"t{i % 3}", False, float(i % 2)) for i in range(60)]
+    (ours,) = progress(told).arms
+    assert [p.clusters for p in ours.points] == [3] * 10
+    assert all(p.interval == Interval(*WILSON_3_OF_6) for p in ours.points)
+    many = [(f"t{i}", False, float(i % 2)) for i in range(60)]
+    assert all(p.interval != Interval(*WILSON_3_OF_6) for p in progress(many).arms[0].points)

@@ -11,6 +11,7 @@ from jitrl.core.stats import (
     NoInterval,
     bootstrap,
     curve,
+    mean_interval,
     paired_difference,
     summary,
     unpaired_difference,
@@ -220,3 +221,22 @@ def test_groups_of_less_than_six_or_all_alike_have_no_interval():
     same = unpaired_difference(np.full(8, 0.3), np.full(7, 0.3))
     assert (same.interval, same.verdict) == (ALIKE, "no evidence")
     assert unpaired_difference(np.full(8, 0.5), np.full(7, 0.3)).verdict == "better"
+
+
+@pytest.mark.parametrize(
+    ("scores", "low", "high"),
+    [
+        ([1.0, 0.0] * 5, 0.2366, 0.7634),
+        ([1.0] * 8, 0.6756, 1.0),
+        ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 0.35 - 0.1963, 0.35 + 0.1963),
+    ],
+    ids=["wilson", "all", "student"],
+)
+def test_the_mean_of_episodes_has_wilsons_or_students_interval(scores, low, high):
+    found = mean_interval(np.array(scores))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=3e-4)
+
+
+def test_few_episodes_or_such_that_are_alike_give_their_mean_no_interval():
+    assert isinstance(mean_interval(np.ones(5)), NoInterval)
+    assert mean_interval(np.full(8, 0.3)).is_constant

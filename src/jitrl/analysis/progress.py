@@ -15,6 +15,7 @@ from jitrl.core.stats import (
     Interval,
     NoInterval,
     bootstrap,
+    mean_interval,
 )
 from jitrl.stores.paging import EpisodeLine
 
@@ -27,7 +28,8 @@ class Point:
     """Mean score of some episodes.
 
     Attributes:
-        n: Episodes; ``clusters`` are the tasks (and seeds) among them, which were resampled.
+        n: Episodes; ``clusters`` are the tasks (and seeds) among them, which were resampled unless
+            they are too few.
     """
 
     x: float
@@ -89,14 +91,22 @@ Scores = Sequence[tuple[str, float]]
 """Task and score of each episode."""
 
 
-def point(x: float, scores: Scores) -> Point:
-    """The mean of ``scores``; tasks are resampled for its interval."""
+def point(x: float, scores: Scores, *, by_episode: bool = False) -> Point:
+    """The mean of ``scores``; tasks are resampled for its interval.
+
+    Args:
+        by_episode: Whether the interval is that of the episodes where there are too few tasks.
+    """
     by_task: dict[str, list[float]] = {}
     for task, score in scores:
         by_task.setdefault(task, []).append(score)
     means = np.array([[np.mean(values)] for values in by_task.values()])
     mean = float(np.mean([score for _, score in scores]))
-    return Point(x, mean, bootstrap(means, draws=2_000), len(scores), len(by_task))
+    if by_episode and len(by_task) < FEWEST_CLUSTERS:
+        interval = mean_interval(np.array([score for _, score in scores]))
+    else:
+        interval = bootstrap(means, draws=2_000)
+    return Point(x, mean, interval, len(scores), len(by_task))
 
 
 def by_attempt(name: str, played: Mapping[int, Scores]) -> Arm:
@@ -136,7 +146,7 @@ def _points(scored: Sequence[EpisodeLine], is_held: bool, stretch: int) -> tuple
     if waiting:
         before = parts.pop()[1] if parts else []
         parts.append((float(len(scored)), before + waiting))
-    return tuple(point(x, scores) for x, scores in parts)
+    return tuple(point(x, scores, by_episode=True) for x, scores in parts)
 
 
 def _task(one: EpisodeLine) -> str:

@@ -175,6 +175,26 @@ def unpaired_difference(ours: np.ndarray, base: np.ndarray) -> Difference:
     return Difference(mean, Interval(mean - reach, mean + reach), few)
 
 
+def mean_interval(scores: np.ndarray) -> Interval | NoInterval:
+    """Interval of the mean of ``scores`` [N], each of them by itself.
+
+    Wilson's where every score is 0 or 1, which holds at shares of 0 and 1, too; else Student's.
+
+    Returns:
+        ``NoInterval`` of less than six, and ``ALIKE`` where all are alike but are not 0 or 1.
+    """
+    n = len(scores)
+    if n < FEWEST_CLUSTERS:
+        return too_few(n)
+    if np.isin(scores, (0.0, 1.0)).all():
+        return Interval(*_wilson(scores)[1:])
+    mean, error = float(np.mean(scores)), float(np.std(scores, ddof=1)) / math.sqrt(n)
+    if error <= 1e-12 * max(1.0, abs(mean)):
+        return ALIKE
+    reach = student_quantile(0.975, n - 1) * error
+    return Interval(mean - reach, mean + reach)
+
+
 def _wilson(scores: np.ndarray) -> tuple[float, float, float]:
     """Share of ones and its 95 % interval."""
     n, p, z = len(scores), float(scores.mean()), _NORMAL.inv_cdf(0.975)

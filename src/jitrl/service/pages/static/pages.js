@@ -63,7 +63,9 @@
         points: { show: few && !line.dashed, size: 7, fill: color("--page"), stroke: shade },
       });
       if (line.low.some((v) => v !== null)) {
-        columns.push(line.high, line.low);
+        // undefined, where the line has no point, is drawn across; null, a point without, is a gap
+        const edges = (ends) => ends.map((v, i) => (line.mean[i] === null ? undefined : v));
+        columns.push(edges(line.high), edges(line.low));
         const at = series.length;
         const edge = { stroke: "transparent", width: 0, points: { show: false }, spanGaps: false };
         series.push({ ...edge, label: `${line.label} ↑` }, { ...edge, label: `${line.label} ↓` });
@@ -81,7 +83,7 @@
     const first = data.x[0], last = data.x[data.x.length - 1];
     charts.set(element, new uPlot({
       width: element.clientWidth, height: element.clientWidth < 600 ? 260 : 340,
-      scales: { x: { time: false, range: first === last ? [first - 1, last + 1] : [first, last] },
+      scales: { x: { time: false, range: first === last ? [first - 1, last + 1] : [first - (last - first) / 50, last + (last - first) / 50] },
                 y: { range: [low - pad, high + pad] } },
       axes: [{ ...axis, label: data.axis, labelSize: 22, size: 28, incrs: whole ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] : undefined },
              { ...axis, label: data.score, labelSize: 20, size: 46,

@@ -106,9 +106,11 @@ SAID: dict[str, tuple[str, str]] = {
         "，表中说明原因。",
     ),
     "curve.stretch": (
-        "A point is of {n} episodes in the order they came; a line that has fewer than 6 of them "
-        "goes on until it has.",
-        "每个点取按先后顺序的 {n} 个回合；若一条线在其中不足 6 个，则延续到满 6 个。",
+        "The episodes are taken {n} at a time in the order they came; a line that has fewer than "
+        "6 of them goes on until it has. The interval of a point with fewer than 6 tasks is that "
+        "of its episodes.",
+        "按先后顺序每次取 {n} 个回合；若一条线在其中不足 6 个，则延续到满 6 个。任务不足 6 个的点，"
+        "区间按其回合计算。",
     ),
     "curve.numbers": ("Scores", "得分"),
     "curve.points": ("The curve in numbers", "曲线数值"),

@@ -2,6 +2,8 @@ import html
 import json
 import math
 import re
+import shlex
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -173,6 +175,16 @@ def test_a_finished_demo_is_shown_again_without_playing_and_in_chinese(raced, ca
     assert 'lang="zh"' in Path(result["report"]).read_text(encoding="utf-8")
 
 
+def test_the_last_lines_name_a_command_that_runs_where_jitrl_is_not_on_the_path(
+    raced, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    command.show(raced[0], "en")
+    [line] = re.findall(r"^more +(.+)$", capsys.readouterr().err, re.MULTILINE)
+    done = subprocess.run(shlex.split(line), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_report_says_who_plays_and_holds_all_that_people_were_shown(raced, lang, capsys):
     result = command.show(raced[0], lang)
@@ -190,7 +202,7 @@ def test_the_report_says_who_plays_and_holds_all_that_people_were_shown(raced, l
 
 
 class Helpdesk:
-    """An agent of somebody else's, as the ten lines expect it."""
+    """A desk and a model of somebody else's, as the ten lines expect them."""
 
     goal = "close it"
 
@@ -213,14 +225,14 @@ class Helpdesk:
 
 def test_the_ten_lines_run_as_they_are_printed_and_are_ten(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    agent = Helpdesk()
-    space = {"agent": agent}
+    desk = Helpdesk()
+    space = {"desk": desk, "model": desk}
     exec(command.OWN_AGENT, space)
-    assert len(agent.done) == 3
+    assert len(desk.done) == 3
     assert len([line for line in command.OWN_AGENT.splitlines() if line]) <= 10
-    [episode] = space["memory"].store.episodes()
-    assert episode.outcome.value == float(agent.solved())
-    space["memory"].close()
+    [episode] = space["agent"].store.episodes()
+    assert episode.outcome.value == float(desk.solved())
+    space["agent"].close()
 
 
 @pytest.mark.model

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections import defaultdict
@@ -39,14 +42,14 @@ from jitrl.study import demo as demos
 OWN_AGENT = """\
 import jitrl
 
-memory = jitrl.open("memory.db")
-with memory.episode("close the ticket") as episode:
-    page = agent.start()
+agent = jitrl.open("memory.db")
+with agent.episode("close the ticket") as episode:
+    page = desk.start()
     while page is not None:
-        state = jitrl.State(page, context=agent.goal)
-        logits = agent.score(page)  # as {"refund(order)": -1.2}
-        page = agent.do(episode.decide(state, logits).action)
-    episode.finish(outcome=agent.solved(), basis="test")  # or "user_feedback" …
+        state = jitrl.State(page, context=desk.goal)
+        logits = model.score(page)  # as {"refund(order)": -1.2}
+        page = desk.do(episode.decide(state, logits).action)
+    episode.finish(outcome=desk.solved(), basis="test")  # or "user_feedback" …
 """
 
 _ROWS, _STEP = 10, 6  # lines of the plot, and columns from one attempt to the next
@@ -121,7 +124,8 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
     path = demo_page.write(plan, comparison, names, words, terms, more)
     console.print()
     journal = plan.folder / demos.JITRL
-    console.print(Text(words.files.format(page=path, folder=journal)), soft_wrap=True)
+    files = words.files.format(page=path, jitrl=_program(), folder=journal)
+    console.print(Text(files), soft_wrap=True)
     seconds = time.monotonic() - began
     console.print(Text(words.took.format(seconds=seconds), style="dim"))
     return {
@@ -136,6 +140,13 @@ def show(plan: demos.Plan, lang: tables.Language) -> dict[str, Any]:
         },
         "turned": None if turning is None else views.data(turning, rule),
     }
+
+
+def _program() -> str:
+    """``jitrl`` as the shell finds it: by its name, or through the Python that runs it."""
+    if shutil.which("jitrl"):
+        return "jitrl"
+    return f"{subprocess.list2cmdline([sys.executable])} -m jitrl"
 
 
 @contextmanager

@@ -71,7 +71,7 @@ ENGLISH = Words(
     turned="One decision that memory changed",
     unturned="Memory changed no decision of a solved task.",
     own="Your own agent, in ten lines",
-    files="report   {page}\nmore     jitrl explain {folder} --changed",
+    files="report   {page}\nmore     {jitrl} explain {folder} --changed",
     took="{seconds:.0f} s in all.",
 )
 
@@ -105,7 +105,7 @@ CHINESE = Words(
     turned="一个被记忆改变的决策",
     unturned="没有已完成任务的决策被记忆改变。",
     own="用于你自己的智能体：十行代码",
-    files="报告     {page}\n更多     jitrl explain {folder} --changed",
+    files="报告     {page}\n更多     {jitrl} explain {folder} --changed",
     took="共 {seconds:.0f} 秒。",
 )
 

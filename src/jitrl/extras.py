@@ -29,7 +29,7 @@ def command(extra: str) -> str:
 
     It names the place that this package was installed from, as a checkout.
     """
-    python = _python()
+    python = running()
     pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
     return f"{pip} {target(extra, _origin(), Path.cwd())}"
 
@@ -62,7 +62,7 @@ def _origin() -> Mapping[str, Any]:
     return found
 
 
-def _python() -> str:
+def running() -> str:
     """The shortest name of the running Python that a shell in the present folder knows."""
     for name in ("python", "python3"):
         found = shutil.which(name)

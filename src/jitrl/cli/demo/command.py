@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from collections import defaultdict
@@ -31,6 +29,7 @@ from jitrl.cli.explain import words as explain_words
 from jitrl.cli.explain.tables import explained
 from jitrl.cli.shared.output import JSON, emit, people
 from jitrl.cli.shared.progress import Lines, about, counting
+from jitrl.extras import running
 from jitrl.presets import load
 from jitrl.report import grid, page
 from jitrl.report import terms as report_terms
@@ -146,7 +145,7 @@ def _program() -> str:
     """``jitrl`` as the shell finds it: by its name, or through the Python that runs it."""
     if shutil.which("jitrl"):
         return "jitrl"
-    return f"{subprocess.list2cmdline([sys.executable])} -m jitrl"
+    return f"{running()} -m jitrl"
 
 
 @contextmanager

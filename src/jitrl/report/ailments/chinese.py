@@ -240,7 +240,7 @@ CHINESE = Words(
         ),
         "prior-loses": Said(
             "模型有分量",
-            f"{{share:.0%}} 的选择模型已无法改变；{_WEIGHTS}",
+            f"{{share:.0%}} 的选择里，记忆压过模型的全部偏好；{_WEIGHTS}",
             {
                 "": Ailment(
                     "模型偏好什么从不起作用：总是记忆压过它。",

@@ -52,8 +52,8 @@ ENGLISH = Words(
                 ),
                 "verdicts": Ailment(
                     "Nearly all episodes get the same verdict.",
-                    "Give shares for parts that were done (the evaluator checks): there is "
-                    "nothing to compare as long as all fail alike.",
+                    "There is nothing to compare as long as all end alike. Where parts of a task "
+                    "can be checked, give a share for each (the evaluator checks).",
                 ),
             },
         ),

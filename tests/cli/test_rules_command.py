@@ -15,7 +15,7 @@ from jitrl.core.rules import tokens
 from jitrl.core.sentences import rule_id
 from jitrl.stores.sqlite import SQLiteStore
 from jitrl.testing.store_samples import derive, sample_episode, scored
-from jitrl.types import Contrast, Rule, RuleUse
+from jitrl.types import Contrast, Outcome, Rule, RuleUse
 
 TEXT = "When the goal names an order, open the list of orders"
 ID = rule_id(TEXT)
@@ -58,6 +58,27 @@ def test_a_rule_is_listed_with_its_effect_and_beside_it_its_wins(jitrl, file):
     found = json.loads(jitrl("ls", file, "--json")[1])["rules"][0]
     assert (found["effect"]["told"], found["effect"]["held_out"]) == (1, 1)
     assert (found["obeyed"], found["occasions"]) == (1, 2)
+
+
+def test_of_an_effect_that_changed_it_is_said_that_earlier_uses_do_not_count(jitrl, file):
+    def said():
+        return ["".join(jitrl(*asked)[1:]) for asked in (("ls", file), ("show", file, ID))]
+
+    anew = "Where an effect changed, it is of the uses since then"
+    assert [anew in one for one in said()] == [False, False]
+    with SQLiteStore(file) as store, store.batch():
+        for n in range(160):
+            told, helps = n % 2 == 0, n < 60
+            outcome = Outcome(float(told == helps), "test", "outcome", False, "ci")
+            lived = replace(sample_episode(f"more {n}"), outcome=outcome)
+            judgment = scored(lived)
+            use = RuleUse(ID, lived.key, told, 0.5, 2, 1)
+            store.commit(lived, judgment, derive(lived, judgment), [use])
+    seen = json.loads(jitrl("ls", file, "--json")[1])["rules"][0]["effect"]
+    assert seen["told"] + seen["held_out"] == 162
+    assert 20 < seen["uses"] < 110
+    assert seen["high"] < 0.0
+    assert [anew in one for one in said()] == [True, True]
 
 
 def test_rules_are_found_by_their_words(jitrl, file):

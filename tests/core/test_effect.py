@@ -21,7 +21,7 @@ def lived(rng, uses, chance, success, tasks=("",)):
 def test_without_a_use_nothing_is_known():
     none = effect([])
     assert math.isnan(none.mean)
-    assert (none.low, none.high, none.given, none.held) == (-1.0, 1.0, 0, 0)
+    assert (none.low, none.high, none.uses, none.given, none.held) == (-1.0, 1.0, 0, 0, 0)
 
 
 def test_an_estimate_beyond_its_bounds_is_shown_as_the_nearer_one():
@@ -90,6 +90,18 @@ def test_an_effect_that_changed_is_estimated_from_there_on():
         assert found.low + 0.1 < found.high < -0.3
         assert found.mean == pytest.approx(-0.8, abs=0.15)
         assert found.given + found.held == 300
+        assert 0 < found.uses < 200
+
+
+def test_the_moment_an_effect_changed_nothing_is_known_of_it():
+    uses = [Use(given, 0.5, float(given)) for given in (True, False)] * 50
+    uses += [Use(given, 0.5, float(not given)) for given in (True, False)] * 50
+    counts = [effect(uses[:n]).uses for n in range(len(uses) + 1)]
+    [at] = [n for n in range(1, len(counts)) if counts[n] == 0]
+    assert counts == [*range(at), *range(len(uses) + 1 - at)]
+    now = effect(uses[:at])
+    assert math.isnan(now.mean)
+    assert (now.low, now.high, now.given + now.held) == (-1.0, 1.0, at)
 
 
 def test_the_mean_is_unbiased_when_chances_differ():

@@ -99,6 +99,38 @@ def test_within_its_grace_a_rule_goes_only_if_it_is_proved_to_do_harm():
     assert harm.reason.startswith("does harm: -")
 
 
+def turned(then, more=300):
+    """Uses that help in 200 and then no longer, up to where the effect is estimated anew."""
+    uses = alternating(1.0, 0.0, 200)
+    for n in range(more):
+        uses.append(then[n % len(then)])
+        if not trial_of(uses).effect.uses:
+            return uses
+    raise AssertionError("no change was seen")
+
+
+def test_once_its_effect_changed_a_rule_has_its_grace_and_its_trial_again():
+    then = alternating(0.5, 0.6, 2)
+    uses, settings = turned(then), Gates(tasks=2, trial=40)
+    for n in range(1, GATES.grace):
+        uses.append(then[n % 2])
+        found = trial_of(uses)
+        assert [found.judged(status).status for status in ("candidate", "active")] == [
+            "candidate",
+            "active",
+        ]
+        assert outdone({"changed": found.effect}, Gates(bottom=0.9)) == []
+        assert surplus({"changed": found.effect, "other": found.effect}, Gates(most=1)) == []
+    uses += then * 6
+    last = trial_of(uses, settings)
+    assert (last.effect.uses, last.effect.mean < 0.0) == (41, True)
+    verdict = last.judged("candidate")
+    assert verdict.status == "retired"
+    assert verdict.reason.startswith("no help in 41 uses: effect not above 0: -0.")
+    assert verdict.reason.endswith("held out; 41 uses since it changed")
+    assert len(surplus({"a": last.effect, "b": last.effect}, Gates(most=1))) == 1
+
+
 @pytest.mark.parametrize("status", ["retired", "quarantined"])
 def test_what_is_told_nobody_is_not_judged(status):
     assert judged(trial(0, 0.3, 0.5), status, GATES).status == status

@@ -2,15 +2,18 @@
 
 import html
 import re
+from dataclasses import replace
 
 import pytest
 from made_places import RULE
 
 import jitrl
+from jitrl.analysis.rulebook import shown
 from jitrl.core.sentences import rule_id
 from jitrl.service.pages.words import SAID, Words
 from jitrl.stores.sqlite import SQLiteStore
-from jitrl.types import Rule
+from jitrl.testing.store_samples import derive, sample_episode, scored
+from jitrl.types import Outcome, Rule, RuleUse
 
 pytestmark = pytest.mark.server
 
@@ -144,6 +147,26 @@ def test_later_rounds_of_a_rule_are_evidence_and_its_author_is_told_in_words(vis
         later += more
     assert later
     assert {rule.author for rule in rules} == {"human", "rules"}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_of_an_effect_that_changed_the_number_of_later_uses_is_said(visit, tmp_path, lang):
+    rule = Rule(rule_id(RULE), RULE, "shop")
+    with SQLiteStore(tmp_path / "m.db") as store, store.batch():
+        store.add_rules([rule], reason="r")
+        for n in range(160):
+            told, helps = n % 2 == 0, n < 60
+            outcome = Outcome(float(told == helps), "test", "outcome", False, "ci")
+            lived = replace(sample_episode(f"e{n}"), outcome=outcome)
+            use = RuleUse(rule.id, lived.key, told, 0.5, 2, 1)
+            store.commit(lived, scored(lived), derive(lived, scored(lived)), [use])
+    with SQLiteStore(tmp_path / "m.db", readonly=True) as store:
+        seen = shown(store.rule_uses([rule.id])[rule.id], None).effect
+    assert 20 < seen.uses < 110
+    client, anew = visit(tmp_path / "m.db"), Words(lang)("rules.anew", n=seen.uses)
+    for page in ("rules", f"rule?id={rule.id}&"):
+        asked = f"/p/m.db/{page}{'' if '?' in page else '?'}lang={lang}"
+        assert f"{seen} {anew}" in re.sub(r" ?−1 0 \+1", "", main(client.get(asked)))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

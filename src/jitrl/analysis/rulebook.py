@@ -37,12 +37,13 @@ class Shown:
     def plain(self) -> dict[str, Any]:
         """As JSON has it: the estimate as it is; a mean of nothing is none."""
         seen = self.effect
-        mean = seen.mean if seen.given + seen.held else None
+        mean = seen.mean if seen.uses else None
         return {
             "effect": {
                 "mean": mean,
                 "low": seen.low,
                 "high": seen.high,
+                "uses": seen.uses,
                 "told": seen.given,
                 "held_out": seen.held,
             },
@@ -57,15 +58,20 @@ class Shown:
         }
 
     @property
+    def is_anew(self) -> bool:
+        """Whether the effect changed, so that it rests on later uses alone."""
+        return self.effect.uses < self.effect.given + self.effect.held
+
+    @property
     def is_beyond(self) -> bool:
         """Whether the estimate is beyond its bounds, and so the nearer one is shown."""
         return bool(self.bounds) and self.effect.shown != self.effect.mean
 
     @property
     def bounds(self) -> str:
-        """The effect with its bounds, within [-1, 1]; "" without a use."""
+        """The effect with its bounds, within [-1, 1]; "" without a use it rests on."""
         seen = self.effect
-        return str(seen) if seen.given + seen.held else ""
+        return str(seen) if seen.uses else ""
 
 
 def shown(uses: Sequence[ScoredUse], counts: RuleCounts | None) -> Shown:

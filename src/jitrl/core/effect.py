@@ -11,8 +11,9 @@ bounds come from betting on x: the wealth of a bettor who bets against an effect
 one grows beyond 1 / alpha with a chance of at most alpha, at any time. So they may be looked at
 after every episode, and a rule may be dropped at any look.
 
-They are bounds of one effect. Once none fits all uses, the effect has changed, and what is said is
-of the uses from there on.
+They are bounds of one effect. Once none fits all uses, the effect has changed, and the estimate
+begins anew: what is said from there on rests on later uses alone, and so does alpha. An effect that
+stays what it is comes to that with a chance of at most alpha.
 
 Sources: Robins, Rotnitzky, Zhao, *Estimation of regression coefficients when some regressors are
 not always observed* (1994), for x; Waudby-Smith, Ramdas, *Estimating means of bounded random
@@ -56,16 +57,17 @@ class Effect:
     """Mean score with minus without, in [-1, 1].
 
     Attributes:
-        mean: Mean of x since the effect last changed; not a number as long as there is no use. Of
-            few uses it may leave [-1, 1] and, as bounds do not widen while one effect fits, the
-            bounds too.
+        mean: Mean of x; not a number as long as there is no use. Of few uses it may leave [-1, 1]
+            and, as bounds do not widen while one effect fits, the bounds too.
         low, high: The effect is between them at all looks together with a chance of 1 - alpha.
+        uses: What mean and bounds rest on: uses since the effect last changed.
         given, held: Uses of each kind, all in all.
     """
 
     mean: float
     low: float
     high: float
+    uses: int
     given: int
     held: int
 
@@ -113,16 +115,16 @@ class Estimate:
         """
         signal = self._means.signal(use)
         self._given, self._held = self._given + use.given, self._held + (not use.given)
+        self._bets.add(*signal)
         if not self._bets.left.size:
             self._bets = _Bets(self._limit)
-        self._bets.add(*signal)
 
     @property
     def value(self) -> Effect:
         """As of the last use."""
-        left = self._bets.left if self._bets.left.size else _EFFECTS
-        low, high = float(left.min()), float(left.max())
-        return Effect(self._bets.mean, low, high, self._given, self._held)
+        bets = self._bets
+        low, high = float(bets.left.min()), float(bets.left.max())
+        return Effect(bets.mean, low, high, bets.count, self._given, self._held)
 
 
 class _Bets:
@@ -136,12 +138,12 @@ class _Bets:
         self._limit = limit
         self._above, self._below = np.zeros_like(_EFFECTS), np.zeros_like(_EFFECTS)
         self._fits = np.ones_like(_EFFECTS, dtype=bool)
-        self._total, self._squares, self._count = 0.0, 1.0, 0
+        self._total, self._squares, self.count = 0.0, 1.0, 0
 
     @property
     def mean(self) -> float:
         """Of x; not a number as long as there is none."""
-        return self._total / self._count if self._count else float("nan")
+        return self._total / self.count if self.count else float("nan")
 
     @property
     def left(self) -> NDArray[np.float64]:
@@ -151,7 +153,7 @@ class _Bets:
 
     def add(self, x: float, least: float, most: float) -> None:
         """Bet on the next x, which could have been between these."""
-        n = self._count + 1.0
+        n = self.count + 1.0
         mean, spread = self._total / n, self._squares / n
         lead = mean - _EFFECTS
         bet = lead / (spread + lead * lead)
@@ -161,7 +163,7 @@ class _Bets:
         self._below += np.log1p(-down * (x - _EFFECTS))
         self._fits &= (self._above < self._limit) & (self._below < self._limit)
         self._total, self._squares = self._total + x, self._squares + (x - mean) ** 2
-        self._count += 1
+        self.count += 1
 
 
 class Promise:

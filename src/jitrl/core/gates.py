@@ -33,6 +33,7 @@ class Gates:
         trial: Uses of a candidate, told or held out, from which on it goes once its mean effect is
             not above 0.
         grace: Uses, told or held out, within which a rule goes only if it is proved to do harm.
+            Both count uses since the effect last changed (core.effect).
         bottom: Share of the active rules past their grace that goes each round, the lowest bounds
             first, as long as those are not above 0.
         idle: Told so often without a win, and with scores no better than where it was held out, a
@@ -144,21 +145,20 @@ class Trial:
         if status not in ("candidate", "active"):
             return Judged(status)
         found, gates = self.effect, self._gates
-        n = found.given + found.held
         if found.high < 0.0:
             return Judged("retired", f"does harm: {_said(found)}")
         lacks = self._lacks(found)
         if status == "candidate" and not lacks:
             on = _many(len(self.helped_on), "task")
             return Judged("active", f"effect {_said(found)}, on {on}")
-        if n < gates.grace:
+        if found.uses < gates.grace:
             return Judged(status)
         pays = self._has_won or self._all.is_better
         if found.given >= gates.idle and found.low <= 0.0 and not pays:
             told = _many(found.given, "time")
             return Judged("retired", f"told {told} without a win, and no better than held out")
-        if status == "candidate" and n >= gates.trial and found.mean <= 0.0:
-            return Judged("retired", f"no help in {_many(n, 'use')}: {lacks}")
+        if status == "candidate" and found.uses >= gates.trial and found.mean <= 0.0:
+            return Judged("retired", f"no help in {_many(found.uses, 'use')}: {lacks}")
         return Judged(status)
 
     def _lacks(self, found: Effect) -> str:
@@ -205,7 +205,7 @@ def outdone(measured: Mapping[str, Effect], gates: Gates) -> list[str]:
     Args:
         measured: Effect of each active rule.
     """
-    past = [(of.low, rule) for rule, of in measured.items() if of.given + of.held >= gates.grace]
+    past = [(of.low, rule) for rule, of in measured.items() if of.uses >= gates.grace]
     return [rule for rule in lowest(past, gates.bottom) if measured[rule].low <= 0.0]
 
 
@@ -217,7 +217,7 @@ def surplus(measured: Mapping[str, Effect], gates: Gates, silent: Sequence[str] 
         silent: Those of them whose condition never held although they are there for long, oldest
             first; they go before all others.
     """
-    past = [(of.low, rule) for rule, of in measured.items() if of.given + of.held >= gates.grace]
+    past = [(of.low, rule) for rule, of in measured.items() if of.uses >= gates.grace]
     order = [*silent, *(rule for _, rule in sorted(past))]
     return order[: max(0, len(measured) - gates.most)]
 
@@ -237,7 +237,8 @@ def measure(uses: Sequence[Use], gates: Gates) -> Effect:
 
 
 def _said(of: Effect) -> str:
-    return f"{of}, {of.given} told, {of.held} held out"
+    since = "" if of.uses == of.given + of.held else f"; {_many(of.uses, 'use')} since it changed"
+    return f"{of}, {of.given} told, {of.held} held out{since}"
 
 
 def _many(number: int, what: str) -> str:

@@ -191,11 +191,11 @@ def harm(case: Case) -> Finding:
     for journal in case.journals:
         for rule in journal.book.present():
             seen = measure(drawn(journal.book.uses.get(rule.id, ())), gates)
-            if seen.given + seen.held < FEWEST_USES:
+            if seen.uses < FEWEST_USES:
                 continue
             n += 1
             below += seen.mean < 0.0
-            is_past = rule.status == "active" and seen.given + seen.held >= gates.grace
+            is_past = rule.status == "active" and seen.uses >= gates.grace
             is_bad = seen.high < 0.0 or (is_past and seen.mean < 0.0)
             if is_bad and place in ("", str(journal.path)):
                 place = str(journal.path)

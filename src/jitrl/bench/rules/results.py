@@ -192,7 +192,7 @@ def cells(lives: Sequence[Life]) -> np.ndarray:
 
 def _planted(fates: Sequence[Fate]) -> Planted:
     gone = [fate.gone for fate in fates]
-    left = [of.effect for of in fates if of.gone is None and of.effect.given + of.effect.held]
+    left = [of.effect for of in fates if of.gone is None and of.effect.uses]
     return Planted(
         rules=len(fates),
         admitted=sum(fate.admitted for fate in fates),

@@ -114,7 +114,7 @@ def canary(file: FILE, scope: SCOPE = None, name: NAME = "default", json: JSON =
             _number(one.canary),
             str(of.held),
             _number(one.main),
-            f"{of.shown:+.3f} [{of.low:+.3f}, {of.high:+.3f}]" if of.given + of.held else "-",
+            f"{of.shown:+.3f} [{of.low:+.3f}, {of.high:+.3f}]" if of.uses else "-",
         )
     people().print(shown)
     for one in found:

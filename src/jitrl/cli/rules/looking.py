@@ -102,6 +102,8 @@ def ls(
         )
     people().print(listed)
     note(words.effect.format(level=1 - GATES.alpha), style="dim")
+    if any(of.is_anew for of in seen.values()):
+        note(words.anew, style="dim")
     if any(of.is_beyond for of in seen.values()):
         note(words.beyond, style="dim")
     _note_placeholders(found, words)
@@ -134,9 +136,14 @@ def show(
     status = words.statuses[found.status]
     note(words.since.format(status=status, reason=found.reason or words.no_reason))
     note(words.born.format(day=_day(found.created), entry=found.entry))
-    note(words.shown.format(bounds=seen.bounds) if seen.bounds else words.nothing)
+    if seen.bounds:
+        note(words.shown.format(bounds=seen.bounds))
+    elif not seen.is_anew:
+        note(words.nothing)
     people().print(_arms(seen, uses, words))
     note(words.steps, style="dim")
+    if seen.is_anew:
+        note(words.anew, style="dim")
     if seen.is_beyond:
         note(words.beyond, style="dim")
     _note_placeholders([found], words)

@@ -19,6 +19,7 @@ class Words:
     unknown: str
     none: str
     effect: str
+    anew: str
     beyond: str
     disputed: str
     placeholder: str
@@ -67,6 +68,7 @@ ENGLISH = Words(
     effect="Effect: mean score told minus held out, with {level:.0%} bounds that hold at every "
     "look. Wins: of the episodes that were told. Obeyed: of the steps at which its condition "
     "held; unknown where it names none of the actions there.",
+    anew="Where an effect changed, it is of the uses since then; --json has how many.",
     beyond="Where an estimate is beyond its bounds, the nearer bound is shown; --json has the "
     "estimate.",
     disputed="Rules that disagree speak of one case and cannot both be followed: retire one of "
@@ -115,6 +117,7 @@ CHINESE = Words(
     none="没有规则",
     effect="效果：告知时的平均得分减去留出时的平均得分，{level:.0%} 的上下界每次查看都成立。"
     "获胜：在被告知的回合中。照做：在条件成立的步骤中；规则没有点出那里任何动作的，算未知。",
+    anew="效果变化过的，只按此后的使用计算；--json 给出其数目。",
     beyond="估计超出上下界时，显示较近的界；--json 给出估计本身。",
     disputed="相矛盾的规则说的是同一种情况，不能都照做：停用其中一条，或交给效果来决定。",
     placeholder="{0}：任务目标在这个位置上写的内容。",

@@ -29,6 +29,10 @@ SAID: dict[str, tuple[str, str]] = {
         "not known: no scored episode could be told it yet",
         "未知：还没有可告知它的已评分回合",
     ),
+    "rules.anew": (
+        "of {n:,} uses since it changed",
+        "变化之后的 {n:,} 次使用",
+    ),
     "rules.against": ("disagrees with:", "与此矛盾："),
     "rules.tainted": ("rests on {n} episodes in quarantine", "依据了 {n} 个已隔离的回合"),
     "rules.note": (

@@ -1,5 +1,7 @@
 """Each check of the doctor fires where it should, stays silent elsewhere, and asks for enough."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ailing import attempt, book, case, choice, grid, many, rows, rule, run_of, tally
@@ -61,6 +63,7 @@ def test_a_level_curve_is_looked_into_by_what_the_agent_learns_by():
     level = 0.3 + RNG.normal(0, 0.05, (8, 10))
     turned = said("curve", grid(level, choices=(choice(turned="returns"),)))
     assert turned.numbers["file"] == "m.db"
+    assert turned.numbers["unit"] == "task"
     assert tally(said("curve", grid(level, choices=(choice(),)))) == ("finding", "unturned")
     ruled = CHECKS["curve"](run_of("rulebook", grid(level), rules=book([rule(1)])))
     assert (tally(ruled), ruled.numbers["file"]) == (("finding", "rules"), "m.db")
@@ -137,7 +140,17 @@ def test_of_few_tasks_the_effect_is_known_by_episodes_as_on_the_curve():
     assert found.numbers["few_tasks"] == 6
     scores = [np.array([a.score for a in three if a.is_held == is_held]) for is_held in (0, 1)]
     assert found.numbers["mean"] == pytest.approx(scores[0].mean() - scores[1].mean())
-    assert said("effect", held_out(0.3)).numbers["few_tasks"] is None
+    assert found.numbers["unit"] == "episode"
+    many_tasks = said("effect", held_out(0.3)).numbers
+    assert (many_tasks["few_tasks"], many_tasks["unit"]) == (None, "task")
+
+
+def test_an_effect_of_few_tasks_over_many_seeds_names_the_seeds():
+    three = [a for a in held_out(0.3) if a.task in ("t0", "t1", "t2")]
+    noise = RNG.normal(0, 0.02, 8)
+    seeds = [replace(a, seed=s, score=a.score + noise[s]) for s in range(8) for a in three]
+    numbers = said("effect", seeds).numbers
+    assert (numbers["unit"], numbers["clusters"], numbers["few_tasks"]) == ("seed", 8, None)
 
 
 def test_a_static_run_is_held_against_attempt_by_attempt():
@@ -161,6 +174,7 @@ def two_families(bad):
 def test_a_family_that_is_harmed_is_found_though_the_sum_is_good():
     found = said("families", two_families(-0.4))
     assert tally(found) == ("finding", "rows")
+    assert {found.numbers["overall"]["unit"], found.numbers["worse"]["bad"]["unit"]} == {"task"}
     assert list(found.numbers["worse"]) == ["bad"]
     assert found.numbers["overall"]["mean"] > 0
     assert (found.numbers["rows"], found.numbers["episodes"]) == ([3, 4], ["e3", "e4"])
@@ -199,6 +213,7 @@ def test_turned_choices_are_held_against_the_other_episodes_of_their_task():
     found = said("flips", flipped(-0.3))
     assert tally(found) == ("finding", "")
     assert (found.numbers["share"], found.numbers["why"]) == (0.5, {"returns": 40})
+    assert (found.numbers["unit"], found.numbers["clusters"]) == ("task", 8)
     assert said("flips", flipped(0.3)).status == "fine"
 
 
@@ -207,6 +222,13 @@ def test_a_task_in_which_all_or_no_episodes_have_turned_choices_says_nothing_of_
     more = [*many(task="always", choices=turned), *many(task="never", choices=(choice(),))]
     found = said("flips", [*flipped(0.3), *more])
     assert (found.n, found.numbers["mean"]) == (8, pytest.approx(0.3, abs=0.05))
+
+
+def test_turned_choices_of_few_tasks_are_not_held_against_episodes_of_easier_ones():
+    turned = (choice(turned="returns"),)
+    hard = [attempt(i, 0.2, task=f"hard{i % 3}", choices=turned) for i in range(30)]
+    easy = [attempt(i, 0.9, task=f"easy{i % 3}", choices=ACTED) for i in range(30)]
+    assert said("flips", [*hard, *easy]).status == "unknown"
 
 
 # --- the bill -------------------------------------------------------------------------------------

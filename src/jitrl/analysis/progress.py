@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from jitrl.analysis.doctor.finding import beside, is_known, within
+from jitrl.analysis.doctor.finding import Unit, beside, is_known
 from jitrl.core.stats import (
     FEWEST_CLUSTERS,
     Difference,
@@ -28,8 +27,10 @@ class Point:
     """Mean score of some episodes.
 
     Attributes:
-        n: Episodes; ``clusters`` are the tasks (and seeds) among them, which were resampled unless
-            they are too few.
+        interval: Of a run, tasks are resampled, and there is none where they are too few. Of a
+            memory, it then goes by episodes, which are taken as independent of each other: it is
+            too narrow where a task repeats.
+        n: Episodes; ``clusters`` are the tasks among them.
     """
 
     x: float
@@ -52,7 +53,8 @@ class Effect:
     """Mean score with the memory minus that of what was held out.
 
     Attributes:
-        difference: Within each task that has both; where less than six have, of all episodes.
+        difference: Within each task that has both; where less than six have, of all episodes, which
+            are taken as independent of each other: its interval is too narrow where a task repeats.
         by: Which of the two.
         tasks: Those with both.
         ours, held: Episodes with the memory, and held out.
@@ -60,7 +62,7 @@ class Effect:
     """
 
     difference: Difference
-    by: Literal["task", "episode"]
+    by: Unit
     tasks: int
     ours: int
     held: int
@@ -161,11 +163,11 @@ def _effect(scored: Sequence[EpisodeLine]) -> Effect | None:
     ours, held = (np.array([v for both in tasks.values() for v in both[side]]) for side in (0, 1))
     if not len(held):
         return None
-    found, by = beside(tasks)
+    found = beside(tasks)
     return Effect(
-        found,
-        by,
-        len(within(tasks)),
+        found.difference,
+        found.by,
+        found.tasks,
         len(ours),
         len(held),
         (float(ours.mean()) if len(ours) else 0.0, float(held.mean())),

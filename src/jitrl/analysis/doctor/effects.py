@@ -16,10 +16,9 @@ from jitrl.analysis.doctor.finding import (
     Sides,
     beside,
     beyond,
-    difference,
+    compared,
     found,
     growth,
-    is_known,
     said,
     unknown,
     within,
@@ -48,11 +47,11 @@ def families(case: Case) -> Finding:
     def effect(attempts: Collection[Attempt]) -> Cells:
         return beyond(attempts, case.base) if case.base else growth(attempts, ENDS)[0]
 
-    effects = {name: difference(effect(attempts)) for name, attempts in groups.items()}
-    known = {name: effect for name, effect in effects.items() if is_known(effect)}
+    effects = {name: compared(effect(attempts)) for name, attempts in groups.items()}
+    known = {name: effect for name, effect in effects.items() if effect.is_known}
     if len(known) < 2:
         return unknown(len(known), groups=len(groups))
-    worse = {name: said(e) for name, e in known.items() if e.verdict == "worse"}
+    worse = {name: said(e) for name, e in known.items() if e.difference.verdict == "worse"}
     involved = _involved(case, worse)
     return found(
         bool(worse),
@@ -60,9 +59,9 @@ def families(case: Case) -> Finding:
         "rows" if involved["rows"] else "",
         groups=len(groups),
         against="static" if case.base else "first attempts",
-        overall=said(difference(effect(list(case.attempts())))),
+        overall=said(compared(effect(list(case.attempts())))),
         worse=dict(sorted(worse.items(), key=lambda item: item[1]["mean"])),
-        better=sum(e.verdict == "better" for e in known.values()),
+        better=sum(e.difference.verdict == "better" for e in known.values()),
         **{**involved, **case.named(involved["file"])},
     )
 
@@ -90,23 +89,25 @@ def _involved(case: Case, worse: Collection[str]) -> dict[str, Any]:
 def flips(case: Case) -> Finding:
     """Choices that the memory changed, and how episodes with such choices ended.
 
-    Compared within each task: an easy task may be one where the memory never differs.
+    Compared within each task: an easy task may be one where the memory never differs. So there is
+    no going by episodes where tasks are too few, as with episodes that were held out by chance.
     """
     acted = [a for a in case.attempts() if any(c.mode == "act" for c in a.choices)]
     choices = [c for a in acted for c in a.choices if c.mode == "act"]
     turned = Counter(c.turned for c in choices if c.turned)
     sides = _sides(acted, [any(c.turned for c in a.choices) for a in acted])
-    change = difference(within(sides))
+    paired = compared(within(sides))
+    change = paired.difference
     numbers: dict[str, Any] = {
         "share": turned.total() / len(choices) if choices else 0.0,
         "turned": turned.total(),
         "decisions": len(choices),
         "why": dict(turned.most_common()),
     }
-    if not is_known(change):
+    if not paired.is_known:
         return unknown(change.clusters, **numbers)
     half = case.preset.rule.beta / 2.0
-    return found(change.verdict == "worse", change.clusters, **numbers, **said(change), half=half)
+    return found(change.verdict == "worse", change.clusters, **numbers, **said(paired), half=half)
 
 
 def effect(case: Case) -> Finding:
@@ -126,18 +127,18 @@ def effect(case: Case) -> Finding:
     if not (any(held) or case.base):
         return found(True, len(acted), "no static" if by_prompt else "off", held=0)
     if case.base:
-        change, by = difference(beyond(acted, case.base)), "task"
+        change = compared(beyond(acted, case.base))
     else:
-        change, by = beside(_sides(acted, [not one for one in held]))
-    if not is_known(change):
-        return unknown(change.clusters)
+        change = beside(_sides(acted, [not one for one in held]))
+    if not change.is_known:
+        return unknown(change.difference.clusters)
     return found(
-        change.verdict == "worse",
+        change.difference.verdict == "worse",
         len(acted),
         "by prompt" if by_prompt else "",
         held_out=None if case.base else sum(held),
         against="static" if case.base else "holdout",
-        few_tasks=FEWEST_CLUSTERS if by == "episode" else None,
+        few_tasks=FEWEST_CLUSTERS if change.by == "episode" else None,
         **said(change),
     )
 
@@ -150,8 +151,9 @@ def curve(case: Case) -> Finding:
     been learned at other tasks, or within the first attempts.
     """
     cells, ends = growth(case.attempts(), ENDS)
-    change = difference(cells)
-    if case.agent in UNTAUGHT or _is_unheard(case) or not is_known(change):
+    rise = compared(cells)
+    change = rise.difference
+    if case.agent in UNTAUGHT or _is_unheard(case) or not rise.is_known:
         return unknown(change.clusters)
     scores = [a.score for a in case.attempts() if a.score is not None]
     level = float(np.mean(scores))
@@ -162,7 +164,7 @@ def curve(case: Case) -> Finding:
         change.verdict != "better" and not is_well,
         change.clusters,
         form,
-        **said(change),
+        **said(rise),
         ends=ends,
         level=level,
         **case.named(file),

@@ -49,28 +49,57 @@ def unknown(n: int, **numbers: Any) -> Finding:
     return Finding("unknown", n, numbers)
 
 
+Unit = Literal["task", "seed", "episode"]
+"""What is drawn again for an interval."""
 Cells = Mapping[tuple[str, int], float]
 """A number for each task and seed."""
 Sides = Mapping[tuple[str, int], tuple[Sequence[float], Sequence[float]]]
 """For each task and seed, the scores that something is asked about, and those beside it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A difference and what it goes by.
+
+    Attributes:
+        by: The unit of its interval. Episodes are taken as independent of each other, so that the
+            interval is too narrow where a task repeats.
+        tasks: Those with both sides.
+    """
+
+    difference: Difference
+    by: Unit
+    tasks: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is enough for a verdict."""
+        return is_known(self.difference)
+
+
 def difference(cells: Cells) -> Difference:
     """Mean of ``cells`` and its interval; tasks are resampled, or seeds where tasks are too few."""
+    return compared(cells).difference
+
+
+def compared(cells: Cells) -> Compared:
+    """``difference`` of ``cells``, and which of tasks and seeds it goes by."""
     by_task: dict[str, list[float]] = {}
     by_seed: dict[str, list[float]] = {}
     for (task, seed), value in cells.items():
         by_task.setdefault(task, []).append(value)
         by_seed.setdefault(str(seed), []).append(value)
-    clusters = by_seed if len(by_task) < FEWEST_CLUSTERS <= len(by_seed) else by_task
+    is_by_seed = len(by_task) < FEWEST_CLUSTERS <= len(by_seed)
+    unit: Unit = "seed" if is_by_seed else "task"
+    clusters = by_seed if is_by_seed else by_task
     if not clusters:
-        return Difference(0.0, NoInterval("nothing is paired"), 0)
+        return Compared(Difference(0.0, NoInterval("nothing is paired"), 0), unit, 0)
     means = np.array([[np.mean(values)] for values in clusters.values()])
     interval = bootstrap(means)
     mean = float(means.mean())
     if interval is ALIKE and abs(mean) <= 1e-12:
         mean = 0.0
-    return Difference(mean, interval, len(clusters))
+    return Compared(Difference(mean, interval, len(clusters)), unit, len(by_task))
 
 
 def within(sides: Sides) -> dict[tuple[str, int], float]:
@@ -82,13 +111,13 @@ def within(sides: Sides) -> dict[tuple[str, int], float]:
     }
 
 
-def beside(sides: Sides) -> tuple[Difference, Literal["task", "episode"]]:
+def beside(sides: Sides) -> Compared:
     """The difference within tasks; of all episodes, where too few tasks have both."""
-    paired = difference(within(sides))
-    if paired.clusters >= FEWEST_CLUSTERS:
-        return paired, "task"
+    paired = compared(within(sides))
+    if paired.difference.clusters >= FEWEST_CLUSTERS:
+        return paired
     ours, others = (np.array([v for both in sides.values() for v in both[i]]) for i in (0, 1))
-    return unpaired_difference(ours, others), "episode"
+    return Compared(unpaired_difference(ours, others), "episode", paired.tasks)
 
 
 def is_known(of: Difference) -> bool:
@@ -96,8 +125,10 @@ def is_known(of: Difference) -> bool:
     return isinstance(of.interval, Interval) or of.interval.is_constant
 
 
-def said(of: Difference) -> dict[str, Any]:
-    """A difference in plain values."""
+def said(of: Difference | Compared) -> dict[str, Any]:
+    """A difference in plain values; its ``unit`` too, where that is known."""
+    if isinstance(of, Compared):
+        return {**said(of.difference), "unit": of.by}
     return {**plain.difference(of), "verdict": of.verdict}
 
 

@@ -3,9 +3,12 @@
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 
+import numpy as np
 import pytest
 
+import jitrl
 from jitrl.errors import InputError
 
 pytest.importorskip("httpx")
@@ -160,11 +163,20 @@ def test_an_answer_to_something_else_is_no_choice(asked_of, answer):
 @pytest.mark.parametrize(
     ("say", "what"),
     [
-        (lambda e: e.decide("p", {"a": float("nan")}), r"body.'candidates'.'a' is nan; .* finite"),
-        (lambda e: e.decide("\ud800", YES_NO), r"body.'state' is .* surrogate"),
-        (lambda e: e.decide("p", {"\ud800": 1.0}), r"a name in body.'candidates' is .* surrogate"),
-        (lambda e: e.decide("p", {"a": {1}}), r"body.'candidates'.'a' is \{1\}; a set"),
+        (lambda e: e.decide("p", {"a": float("nan")}), r"logit of 'a' is nan; .* finite"),
+        (lambda e: e.decide("p", {"a": {1}}), r"logit of 'a' is \{1\}; it must be a finite number"),
+        (lambda e: e.decide("p", {7: 1.0}), r"an action is 7; an action must be a text"),
+        (lambda e: e.decide("p", {"\ud800": 1.0}), r"an action has half of a surrogate pair"),
         (lambda e: e.decide("p", ["a"]), r"candidates is \['a'\]; it must be a mapping"),
+        (lambda e: e.decide("p", {}), r"no candidates"),
+        (lambda e: e.decide("p", YES_NO, more="wait"), r"more is 'wait'; it must be a collection"),
+        (lambda e: e.decide("p", YES_NO, more=[7]), r"more holds 7; it must be a collection"),
+        (lambda e: e.decide("\ud800", YES_NO), r"text of the state has half of a surrogate pair"),
+        (lambda e: e.decide(7, YES_NO), r"state is 7, a int; it must be a text or a State"),
+        (lambda e: e.decide("p", YES_NO, seen="\ud800"), r"body.'seen' is .* surrogate"),
+        (lambda e: e.decide("p", YES_NO, scorer={1}), r"body.'scorer' is \{1\}; a set"),
+        (lambda e: e.notes("p", "wait"), r"actions is 'wait'; it must be a collection"),
+        (lambda e: e.notes("", []), r"state is '', which is empty"),
         (lambda e: e.reward(1.0), r"'reward': 1.0.* before the first decision"),
         (lambda e: e.took("a"), r"'action': 'a'.* before the first decision"),
         (lambda e: e.outcome(float("inf")), r"body.'value' is inf; .* finite"),
@@ -178,6 +190,21 @@ def test_what_cannot_be_sent_is_refused_with_the_value(asked_of, say, what):
         with pytest.raises(Refused, match=what):
             say(episode)
         assert not episode.is_lost
+
+
+@pytest.mark.parametrize(
+    ("candidates", "more"),
+    [
+        (MappingProxyType(YES_NO), ("no",)),
+        (dict.fromkeys(YES_NO, np.float32(1.0)), iter(["no"])),
+        ({np.str_("yes"): 1, "no": False}, {"no": 1}),
+    ],
+)
+def test_what_the_library_takes_for_candidates_can_be_sent_as_well(asked_of, candidates, more):
+    client, _ = asked_of(CHOICE)
+    with client, client.episode("t") as episode:
+        made = episode.decide(jitrl.State("page"), candidates, more=more)
+    assert (made.action, made.degraded) == ("no", False)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from jitrl.service.keys import Keys
 from jitrl.service.tenants import KEYS
 from jitrl.stores.sqlite import SQLiteStore
 
+pytestmark = pytest.mark.server
+
 TOOLS = ["attach page", "attach sheet", "attach text"]
 RIGHT = "attach sheet"
 ROUND = 4

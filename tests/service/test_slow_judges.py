@@ -247,6 +247,21 @@ def test_while_one_run_is_judged_idle_ones_are_closed_and_lessons_are_fitted(
         assert desk.episodes.find("slow").status == "terminated"
 
 
+def test_a_judge_that_hangs_at_an_idle_run_holds_up_no_sweep_for_longer_than_it_says(
+    tmp_path, judge, caplog
+):
+    with Desk(tmp_path / "a.db") as desk:
+        desk.memory.agent.evaluator = judge
+        for key in ("slow", "slow too", "idle"):
+            desk.episodes.start("t", key=key)
+            desk.episodes.decide(key, "page", DECIDE["candidates"])
+        assert desk.roster.sweep(0.0, 0.05) == []
+        assert "a judge hangs: key=slow left=2" in caplog.text
+        assert desk.episodes.find("slow too").status == "running"
+        judge.may.set()
+        assert set(desk.roster.sweep(0.0)) >= {"slow too", "idle"}
+
+
 def test_the_end_of_a_desk_waits_for_a_run_that_is_being_judged(tmp_path, judge):
     desk = Desk(tmp_path / "a.db")
     desk.memory.agent.evaluator = judge

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Literal
 
-from jitrl.errors import brief
+from jitrl import given
+from jitrl.errors import InputError, brief
 from jitrl.service.answers import Choice, Marked, Notes, Receipt, Row, Rows, Rule, Seat
 from jitrl.service.unheard import Refused, Unreachable
 from jitrl.service.wire import Wire
@@ -37,7 +40,6 @@ __all__ = [
 _log = logging.getLogger(__name__)
 
 _TRIES = 2
-_TOO_EARLY, _UNPROCESSABLE = 409, 422
 
 
 class Client:
@@ -203,10 +205,11 @@ class RemoteEpisode:
         Raises:
             Refused: If a value cannot be used, or the episode is over.
         """
+        with _refusing():
+            known = sorted(given.names(actions, "actions"))
+            body = {"state": _sendable(state), "actions": known, "step": self._step}
         if self.is_lost:
             return ""
-        where = state if isinstance(state, str) else _parts(state)
-        body = {"state": where, "actions": list(actions), "step": self._step}
         path, wait = f"/v1/episodes/{self.id}/notes", self._client.patience
         try:
             return self._wire.post(path, body, Notes, tries=_TRIES, timeout=wait).notes
@@ -232,23 +235,24 @@ class RemoteEpisode:
         Raises:
             Refused: If a value cannot be used, or the episode is over.
         """
-        own = _best(candidates)
+        with _refusing():
+            logits, others = _logits(candidates), sorted(given.names(more, "more"))
+            body: dict[str, Any] = {
+                "state": _sendable(state),
+                "candidates": logits,
+                "more": others,
+                "step": self._step,
+                "scorer": scorer,
+            }
+        own = max(logits, key=logits.__getitem__)
         if self.is_lost:
             return Choice(own, degraded=True, reason="unreachable", step=self._step)
-        where = state if isinstance(state, str) else _parts(state)
-        body: dict[str, Any] = {
-            "state": where,
-            "candidates": candidates,
-            "more": list(more),
-            "step": self._step,
-            "scorer": scorer,
-        }
         if seen:
             body["seen"] = seen
         path, wait = f"/v1/episodes/{self.id}/decide", self._client.patience
         try:
             made = self._wire.post(path, body, Choice, tries=_TRIES, timeout=wait)
-            if made.step != self._step or not (made.action in candidates or made.action in more):
+            if made.step != self._step or not (made.action in logits or made.action in others):
                 raise Unreachable(f"{brief(made.action)} at step {made.step} answers nothing asked")
         except Unreachable as error:
             self._lose(error)
@@ -270,7 +274,7 @@ class RemoteEpisode:
         """Say something of the step just decided; where it is not heard, the step is lost."""
         if not self.is_lost:
             if not self._step:
-                raise Refused(_TOO_EARLY, f"{brief(body)} came before the first decision")
+                raise Refused(HTTPStatus.CONFLICT, f"{brief(body)} came before the first decision")
             path, said = f"/v1/episodes/{self.id}/{what}", body | {"step": self._step - 1}
             try:
                 self._wire.post(path, said, Seat, tries=_TRIES, headers=headers)
@@ -327,14 +331,25 @@ class RemoteEpisode:
         return False
 
 
-def _best(candidates: Mapping[str, float]) -> str:
-    """The model's own choice; "" where there is none."""
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Refuse what the library does not take either, before it is sent."""
     try:
-        return max(candidates, key=lambda action: candidates[action], default="")
-    except TypeError as error:
-        said = f"candidates is {brief(candidates)}; it must be a mapping of actions to logits"
-        raise Refused(_UNPROCESSABLE, said) from error
+        yield
+    except InputError as error:
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"{error}") from error
 
 
-def _parts(state: State) -> dict[str, str]:
-    return {"text": state.text, "context": state.context, "place": state.place}
+def _logits(candidates: Mapping[str, float]) -> dict[str, float]:
+    if not isinstance(candidates, Mapping):
+        raise InputError(
+            f"candidates is {brief(candidates)}; it must be a mapping of actions to logits"
+        )
+    return {c.action: c.logit for c in given.candidates(candidates, None)}
+
+
+def _sendable(state: str | State) -> str | dict[str, str]:
+    checked = given.state(state)
+    if isinstance(state, str):
+        return checked.text
+    return {"text": checked.text, "context": checked.context, "place": checked.place}

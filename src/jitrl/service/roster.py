@@ -23,6 +23,7 @@ from jitrl.types import EpisodeStatus, Outcome
 
 _log = logging.getLogger(__name__)
 
+_SLOW = 300.0  # seconds that a sweep waits for one episode to be judged
 _PATIENCE = 30.0  # seconds that the end waits for what is being judged
 
 
@@ -31,6 +32,7 @@ class Roster:
 
     Args:
         memory: What they decide with, and are stored in.
+        limits: How many may run, and for how long one may be idle.
         journal: Keeps them, so that ``resume`` of a later process finds them.
 
     Attributes:
@@ -121,11 +123,13 @@ class Roster:
                     self._journal.end(episode.key)
                 self.lane.later(episode.scope, ahead.pieces(self._agent, episode.scope))
 
-    def sweep(self, idle: float | None = None) -> list[str]:
+    def sweep(self, idle: float | None = None, patience: float = _SLOW) -> list[str]:
         """Close the episodes that nobody asked for; returns their keys.
 
         Args:
             idle: Seconds that they were quiet; that of the limits if ``None``.
+            patience: Seconds that one of them may be judged; past these its judge hangs, and the
+                others are left for the next time, as theirs may hang as well.
         """
         last = time.monotonic() - (self.limits.idle if idle is None else idle)
         with self._lock:
@@ -134,9 +138,15 @@ class Roster:
         for running in all_running:
             running.catch_up()
         closed = []
-        for running in quiet:
+        for number, running in enumerate(quiet, start=1):
             key, ended = running.episode.key, partial(self.finish, running, None, "truncated")
-            if (error := aside(ended, "jitrl-judge").exception()) is None:
+            try:
+                error = aside(ended, "jitrl-judge").exception(patience)
+            except TimeoutError:
+                left = len(quiet) - number
+                _log.error("sweep stopped, as a judge hangs: key=%s left=%d", key, left)
+                break
+            if error is None:
                 closed.append(key)
             else:  # a judge may raise anything, and others are to be closed
                 _log.error("sweep failed key=%s", key, exc_info=error)
@@ -155,4 +165,4 @@ class Roster:
             for running in list(self._running.values()):
                 if not running.is_settled(max(0.0, last - time.monotonic())):
                     _log.warning("lost, as its judge still hangs: key=%s", running.episode.key)
-            self.sweep(0.0)
+            self.sweep(0.0, _PATIENCE)

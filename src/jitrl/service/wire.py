@@ -6,6 +6,7 @@ import json
 import math
 import time
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,8 +21,6 @@ except ImportError as error:
 
 T = TypeVar("T")
 
-_REDIRECT, _WRONG, _BUSY, _SERVER = 300, 400, 429, 500  # statuses, the last ones from there on
-_UNPROCESSABLE = 422
 _PORTS = 65535
 
 
@@ -85,7 +84,8 @@ class Wire:
         try:
             content = json.dumps(body, allow_nan=False, ensure_ascii=False).encode()
         except (ValueError, TypeError, RecursionError) as error:
-            raise Refused(_UNPROCESSABLE, _unsendable(body) or f"body: {error}") from error
+            said = _unsendable(body) or f"body: {error}"
+            raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, said) from error
         how: dict[str, Any] = {"content": content}
         if timeout is not None:
             how["timeout"] = timeout
@@ -107,13 +107,16 @@ class Wire:
                 answer = self._http.request(method, path, **how)
                 break
             except httpx.InvalidURL as error:
-                raise Refused(_WRONG, f"{brief(path)} is no address: {error}") from error
+                raise Refused(
+                    HTTPStatus.BAD_REQUEST, f"{brief(path)} is no address: {error}"
+                ) from error
             except httpx.RequestError as error:
                 if not left:
                     said = f"{type(error).__name__}: {error}"
                     raise Unreachable(f"{self._address} gave no answer: {said}") from error
         status = answer.status_code
-        if may_wait and status == _BUSY and 0 < (wait := wait_of(answer)) <= self._patience:
+        is_busy = status == HTTPStatus.TOO_MANY_REQUESTS
+        if may_wait and is_busy and 0 < (wait := wait_of(answer)) <= self._patience:
             time.sleep(wait)  # nothing was done, so it may be asked again
             return self._sent(method, path, kind, tries, may_wait=False, **how)
         if answer.is_success:
@@ -122,9 +125,9 @@ class Wire:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 said = f"{self._address} answered what is no {kind}: {error}"
                 raise Unreachable(said) from error
-        if status >= _SERVER or status == _BUSY:
+        if answer.is_server_error or is_busy:
             raise Unreachable(f"{detail_of(answer)} ({status})")
-        if status < _WRONG:
+        if not answer.is_client_error:
             to = brief(answer.headers.get("Location", ""))
             raise Unreachable(f"{self._address} sends on to {to}; give that address ({status})")
         raise Refused(status, detail_of(answer))
@@ -146,7 +149,7 @@ def _checked(address: str) -> str:
 
 def _unsendable(value: Any, place: str = "body") -> str:
     """What of a body is no JSON; "" if that is not found."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         keys = (_unsendable(key, f"a name in {place}") for key in value)
         parts = (_unsendable(part, f"{place}.{brief(key)}") for key, part in value.items())
         return next((said for said in (*keys, *parts) if said), "")

@@ -80,8 +80,8 @@ def add(
     of = f"tasks of kind {there.kind!r}" if there.kind else "tasks of any kind"
     note(f"it is for {of} in scope {there.scope!r}")
     if new and scopes and there.scope not in scopes:
-        known = ", ".join(map(repr, scopes))
-        note(f"nothing else in the memory is of that scope; there are {known}", style="yellow")
+        others = ", ".join(map(repr, scopes))
+        note(f"nothing else in the memory is of that scope; there are {others}", style="yellow")
     _tell_contested(rule.id, against)
     size = tokens(rule.text)
     if size > ROOM:

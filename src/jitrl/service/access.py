@@ -14,6 +14,7 @@ from jitrl.service.guard import Rates
 from jitrl.service.keys import Key, Keys, Scope
 from jitrl.service.problems import Problem
 
+_FOUND = "jitrl.key"  # in the scope of a request
 _bearer = HTTPBearer(
     auto_error=False, scheme_name="key", description="A key from `jitrl serve keys add`."
 )
@@ -32,9 +33,17 @@ class Access:
     def find(self, connection: HTTPConnection) -> Key | None:
         """The key of a request, whatever it may do; ``None`` without one that may be used.
 
+        It is looked for once.
+
         Raises:
             ConfigError, StoreError: If the keys cannot be read.
         """
+        if _FOUND not in connection.scope:
+            connection.scope[_FOUND] = self._looked_up(connection)
+        found: Key | None = connection.scope[_FOUND]
+        return found
+
+    def _looked_up(self, connection: HTTPConnection) -> Key | None:
         kind, _, text = connection.headers.get("authorization", "").partition(" ")
         if kind.lower() == "basic":  # what browsers ask their users for; see the dashboard
             text = _password(text)

@@ -53,8 +53,8 @@ def create_app(tenants: Tenants, *, bounds: Bounds | None = None) -> FastAPI:
     app.add_middleware(Bodies, largest=service.bounds.body, seconds=service.bounds.arrival)
     app.add_middleware(Strangers, rate=service.bounds.strangers, is_known=service.access.is_known)
     app.add_middleware(Timed, metrics=service.metrics)
-    for router in routers:
-        app.include_router(router)
+    for router in routers:  # included, each request would look for its route twice
+        app.router.routes.extend(router.routes)
     browsers.mount(app, service)
     serving = mcp_http.mount(app, service)
     description.install(app)

@@ -6,7 +6,8 @@ import asyncio
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Path, Response
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
+from pydantic import TypeAdapter
 
 from jitrl.ports import Receipt
 from jitrl.service.bodies import (
@@ -26,6 +27,7 @@ from jitrl.service.calls import Answer, Call
 from jitrl.service.ids import episode_id, episode_key
 from jitrl.service.keys import Key
 from jitrl.service.problems import responses
+from jitrl.service.routes.direct import checked, directly, json_of
 from jitrl.service.serving import Service
 from jitrl.service.told_bodies import Ask, NotesOut
 from jitrl.types import State
@@ -41,6 +43,7 @@ Once = Annotated[
         description="The same request with the same key is done once.",
     ),
 ]
+_PATH = {"id": TypeAdapter(ID)}
 _WRITES = (400, 401, 403, 405, 408, 413, 415, 422, 429, 500, 503)
 
 
@@ -102,12 +105,11 @@ def router(service: "Service") -> APIRouter:
         ask = partial(desk.episodes.notes, key, state, body.actions, step=body.step)
         return NotesOut.of(key, await service.done(ask))
 
-    @routes.post(
-        "/{id:name}/decide",
-        response_model=Choice,
-        responses=responses(*_WRITES, 404, 409),
-        summary="Choose at the next step.",
-    )
+    async def ask_to_decide(request: Request) -> Choice:
+        said, caller = await json_of(request), access.key(request, "decide")
+        at, body = checked(request, _PATH, Decide, said)
+        return await decide(at["id"], body, caller)
+
     async def decide(id: ID, body: Decide, caller: decider) -> Choice:
         key, desk = episode_key(id), await service.desk(caller.tenant)
         call = desk.episodes.ask(
@@ -125,6 +127,16 @@ def router(service: "Service") -> APIRouter:
         result = answer.degraded or ("memory" if made.changed else "model")
         metrics.decisions.labels(caller.tenant, result).inc()
         return made
+
+    routes.add_api_route(
+        "/{id:name}/decide",
+        decide,
+        methods=["POST"],
+        response_model=Choice,
+        responses=responses(*_WRITES, 404, 409),
+        summary="Choose at the next step.",
+        route_class_override=directly(ask_to_decide),
+    )
 
     @routes.post(
         "/{id:name}/took",

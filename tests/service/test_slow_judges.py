@@ -257,9 +257,26 @@ def test_a_judge_that_hangs_at_an_idle_run_holds_up_no_sweep_for_longer_than_it_
             desk.episodes.decide(key, "page", DECIDE["candidates"])
         assert desk.roster.sweep(0.0, 0.05) == []
         assert "a judge hangs: key=slow left=2" in caplog.text
+        assert "key=slow too" not in caplog.text
         assert desk.episodes.find("slow too").status == "running"
         judge.may.set()
         assert set(desk.roster.sweep(0.0)) >= {"slow too", "idle"}
+
+
+def test_a_judge_that_hangs_at_an_idle_run_keeps_no_desk_from_its_end(
+    tmp_path, judge, caplog, monkeypatch
+):
+    monkeypatch.setattr("jitrl.service.roster._PATIENCE", 0.05)
+    desk = Desk(tmp_path / "a.db")
+    desk.memory.agent.evaluator = judge
+    desk.episodes.start("t", key="slow")
+    desk.episodes.decide("slow", "page", DECIDE["candidates"])
+    closing = threading.Thread(target=desk.close, daemon=True)
+    closing.start()
+    closing.join(SOON)
+    assert not closing.is_alive()
+    assert "a judge hangs: key=slow left=0" in caplog.text
+    judge.may.set()
 
 
 def test_the_end_of_a_desk_waits_for_a_run_that_is_being_judged(tmp_path, judge):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
-from pydantic import TypeAdapter
+from pydantic import BaseModel
 
 from jitrl.ports import Receipt
 from jitrl.service.bodies import (
@@ -27,7 +27,7 @@ from jitrl.service.calls import Answer, Call
 from jitrl.service.ids import episode_id, episode_key
 from jitrl.service.keys import Key
 from jitrl.service.problems import responses
-from jitrl.service.routes.direct import checked, directly, json_of
+from jitrl.service.routes.direct import checked, directly, read
 from jitrl.service.serving import Service
 from jitrl.service.told_bodies import Ask, NotesOut
 from jitrl.types import State
@@ -43,8 +43,16 @@ Once = Annotated[
         description="The same request with the same key is done once.",
     ),
 ]
-_PATH = {"id": TypeAdapter(ID)}
 _WRITES = (400, 401, 403, 405, 408, 413, 415, 422, 429, 500, 503)
+
+
+class _At(BaseModel):
+    id: ID
+
+
+class _ToDecide(BaseModel):
+    path: _At
+    body: Decide
 
 
 def router(service: "Service") -> APIRouter:
@@ -106,9 +114,9 @@ def router(service: "Service") -> APIRouter:
         return NotesOut.of(key, await service.done(ask))
 
     async def ask_to_decide(request: Request) -> Choice:
-        said, caller = await json_of(request), access.key(request, "decide")
-        at, body = checked(request, _PATH, Decide, said)
-        return await decide(at["id"], body, caller)
+        said, caller = await read(request), access.key(request, "decide")
+        asked = checked(_ToDecide, said)
+        return await decide(asked.path.id, asked.body, caller)
 
     async def decide(id: ID, body: Decide, caller: decider) -> Choice:
         key, desk = episode_key(id), await service.desk(caller.tenant)

@@ -1,19 +1,19 @@
 """The short way to an answer, for what is asked far more often than all else.
 
 FastAPI finds out for each request anew what a function wants, from where each value comes and how
-its answer is written, which is a third of what HTTP takes for a decision. A route of the
-short way is described, matched and refused like any other, but says itself what it reads.
+its answer is written. A route of the short way is described, matched and refused like any other,
+but says itself what it reads.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -31,22 +31,22 @@ def directly(ask: Callable[[Request], Awaitable[BaseModel]]) -> type[APIRoute]:
                 await super().handle(scope, receive, send)
                 return
             made = await ask(Request(scope, receive))
-            content = made.__pydantic_serializer__.to_json(made)
+            content = made.model_dump_json()
             await Response(content, media_type="application/json")(scope, receive, send)
 
     return Direct
 
 
-async def json_of(request: Request) -> Any:
-    """What the body says; ``None`` without one.
+async def read(request: Request) -> dict[str, Any]:
+    """What is in the address (``path``), and what the ``body`` says, if there is one.
 
     Raises:
         RequestValidationError: If it is no JSON.
         HTTPException: 400 if it cannot be read otherwise.
     """
-    body = await request.body()
+    path, body = {"path": request.path_params}, await request.body()
     try:
-        return json.loads(body) if body else None
+        return path | {"body": json.loads(body)} if body else path
     except json.JSONDecodeError as error:
         said = {"type": "json_invalid", "loc": ("body", error.pos), "msg": "JSON decode error"}
         raise RequestValidationError([said]) from error
@@ -54,37 +54,14 @@ async def json_of(request: Request) -> Any:
         raise HTTPException(400) from error
 
 
-def checked(
-    request: Request, path: Mapping[str, TypeAdapter[Any]], body: type[T], said: Any
-) -> tuple[dict[str, Any], T]:
-    """The values in the address, and the body.
-
-    Args:
-        path: Values in the address, and what each may be.
-        said: As ``json_of`` found it.
+def checked(kind: type[T], said: dict[str, Any]) -> T:
+    """What was ``read``, as a ``kind`` of request.
 
     Raises:
-        RequestValidationError: If one of them cannot be used.
+        RequestValidationError: If a value cannot be used.
     """
-    wrong: list[dict[str, Any]] = []
-    values, made = {}, None
-    for name, kind in path.items():
-        try:
-            values[name] = kind.validate_python(request.path_params[name])
-        except ValidationError as error:
-            wrong += _at(error, "path", name)
-    if said is None:
-        wrong.append({"type": "missing", "loc": ("body",), "msg": "Field required"})
-    else:
-        try:
-            made = body.__pydantic_validator__.validate_python(said)
-        except ValidationError as error:
-            wrong += _at(error, "body")
-    if made is None or wrong:
-        raise RequestValidationError(wrong)
-    return values, made
-
-
-def _at(error: ValidationError, *place: str) -> list[dict[str, Any]]:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    return [{**one, "loc": (*place, *one["loc"])} for one in found]
+    try:
+        return kind.model_validate(said, from_attributes=True)  # as the framework does
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)
+        raise RequestValidationError(wrong) from error
